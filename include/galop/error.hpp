@@ -1,0 +1,57 @@
+// Galop's exceptions: one C++ class for each of Python's that NumPy raises.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace galop {
+
+/// Base of all errors that Galop raises. Messages read `[op] what; got …`.
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Shapes that do not fit, bad axes or values: Python's ValueError.
+class ValueError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// A dtype that an operation does not take, a cast that is not allowed: Python's TypeError.
+class TypeError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// An index out of bounds or of a wrong kind: Python's IndexError.
+class IndexError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// An axis out of bounds: numpy.exceptions.AxisError, which is a ValueError and an IndexError in Python.
+class AxisError : public ValueError {
+ public:
+  using ValueError::ValueError;
+};
+
+/// A Python integer that does not fit the dtype: Python's OverflowError.
+class OverflowError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// No memory for an array; the message names the bytes: Python's MemoryError.
+class MemoryError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// An export that would need a copy: Python's BufferError.
+class BufferError : public Error {
+ public:
+  using Error::Error;
+};
+
+}  // namespace galop

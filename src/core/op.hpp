@@ -1,0 +1,62 @@
+// The operations of ops.def as an enum and an information table.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "galop/dtype.hpp"
+
+namespace galop {
+
+enum class Op : std::uint8_t {
+#define UNARY(name, ...) name,
+#define BINARY(name, ...) name,
+#define TERNARY(name, ...) name,
+#define UNARY2(name, ...) name,
+#define BINARY2(name, ...) name,
+#define BINARY_INT(name, ...) name,
+#include "galop/ops.def"
+  table_end,          // the rows of ops.def end here; what follows has no public ufunc
+  where = table_end,  // mask (bool), x, y
+  cast,               // from the loop dtype to the result dtype
+  end,
+};
+
+inline constexpr int kTableOps = static_cast<int>(Op::table_end);
+inline constexpr int kOps = static_cast<int>(Op::end);
+
+enum class Result : std::uint8_t { SAME, BOOL, REAL, UINT8, INT32 };
+enum class Identity : std::uint8_t { ORDERED, NONE, ZERO, ONE, MINUS_ONE, MINUS_INF, TRUE_, FALSE_ };
+
+struct OpInfo {
+  std::string_view name;
+  int nin;
+  int nout;
+  std::string_view types;  // typecodes of the loops in order of search
+  Result result[2];
+  Identity identity;
+  int ulp;
+  bool int_second;  // the second operand is int64 whatever the first is
+  std::string_view summary;
+  std::string_view body;
+};
+
+/// The row of an operation; `where` and `cast` have rows without summary.
+const OpInfo& info(Op op);
+
+struct OpAlias {
+  std::string_view alias;
+  std::string_view name;
+};
+std::span<const OpAlias> op_aliases();
+
+/// The dtype of result `k` when the loop runs in dtype `loop`.
+DType result_dtype(Op op, int k, DType loop);
+
+/// The first loop of the row that `t` is cast to safely; throws TypeError when there is none.
+DType find_loop(Op op, DType t);
+
+/// Whether an operation costs so much that recomputing it is never cheap (transcendentals, division, power).
+int cost(Op op);
+
+}  // namespace galop
