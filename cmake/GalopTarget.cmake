@@ -1,0 +1,15 @@
+# galop_own(target): the flags that every target of our own is built with.
+
+function(galop_own target)
+  # Contraction would let fusing change a result, so it is off everywhere, tests and bindings included.
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wconversion -ffp-contract=off)
+  if(GALOP_WERROR)
+    target_compile_options(${target} PRIVATE -Werror)
+  endif()
+  target_compile_definitions(${target} PRIVATE GALOP_VERSION="${PROJECT_VERSION}")
+  if(GALOP_SANITIZE)
+    set(flags -fsanitize=${GALOP_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    target_compile_options(${target} PRIVATE ${flags})
+    target_link_options(${target} PRIVATE ${flags})
+  endif()
+endfunction()
