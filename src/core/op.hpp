@@ -1,26 +1,13 @@
-// The operations of ops.def as an enum and an information table.
+// What ops.def says about each operation, as an information table.
 #pragma once
 
 #include <span>
 #include <string_view>
 
 #include "galop/dtype.hpp"
+#include "galop/op.hpp"
 
 namespace galop {
-
-enum class Op : std::uint8_t {
-#define UNARY(name, ...) name,
-#define BINARY(name, ...) name,
-#define TERNARY(name, ...) name,
-#define UNARY2(name, ...) name,
-#define BINARY2(name, ...) name,
-#define BINARY_INT(name, ...) name,
-#include "galop/ops.def"
-  table_end,          // the rows of ops.def end here; what follows has no public ufunc
-  where = table_end,  // mask (bool), x, y
-  cast,               // from the loop dtype to the result dtype
-  end,
-};
 
 inline constexpr int kTableOps = static_cast<int>(Op::table_end);
 inline constexpr int kOps = static_cast<int>(Op::end);

@@ -1,0 +1,271 @@
+// galop::array: NumPy's ndarray in C++. Expressions over arrays are evaluated when their values are needed, fused into one pass.
+#pragma once
+
+#include <complex>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "galop/dtype.hpp"
+#include "galop/error.hpp"
+#include "galop/shape.hpp"
+
+namespace galop {
+
+namespace graph {
+struct Cell;
+void retain(Cell*) noexcept;
+void release(Cell*) noexcept;
+}  // namespace graph
+
+class array;
+
+/// A number without a dtype of its own (NEP 50): it takes the dtype of the array that it meets, or bool, int64, float64, complex128.
+class scalar {
+ public:
+  scalar(bool v) : kind_('b'), int_(v) {}
+  template <class T>
+    requires(std::is_integral_v<T> && !std::is_same_v<T, bool>)
+  scalar(T v) : kind_('i'), unsigned_(std::is_unsigned_v<T> && sizeof(T) == 8), int_(static_cast<std::int64_t>(v)) {}
+  scalar(double v) : kind_('f'), value_(v) {}
+  scalar(float v) : kind_('f'), value_(static_cast<double>(v)) {}
+  scalar(std::complex<double> v) : kind_('c'), value_(v) {}
+
+  /// 'b', 'i', 'f' or 'c'.
+  char kind() const { return kind_; }
+  /// Kind 'i' only: the value lies above the range of int64 and `integer()` is its two's complement.
+  bool is_huge() const { return unsigned_ && int_ < 0; }
+  std::int64_t integer() const { return int_; }
+  std::complex<double> number() const {
+    if (kind_ == 'f' || kind_ == 'c') return value_;
+    return is_huge() ? static_cast<double>(static_cast<std::uint64_t>(int_)) : static_cast<double>(int_);
+  }
+  /// The dtype of an array made from this number alone.
+  DType dtype() const;
+  /// The value stored as one element of dtype `t`. Throws OverflowError for an integer that `t` cannot hold.
+  void store(DType t, void* to) const;
+
+ private:
+  char kind_;
+  bool unsigned_ = false;
+  std::int64_t int_ = 0;
+  std::complex<double> value_ = 0.0;
+};
+
+/// An operand: an array, or a number. Holds a reference, so use it as a parameter type only.
+class arg {
+ public:
+  arg(const array& a) : array_(&a), scalar_(false) {}
+  template <class T>
+    requires(std::is_arithmetic_v<T> || std::is_same_v<T, std::complex<double>> || std::is_same_v<T, scalar>)
+  arg(T v) : scalar_(v) {}
+
+  bool is_array() const { return array_ != nullptr; }
+  const array& as_array() const { return *array_; }
+  const scalar& as_scalar() const { return scalar_; }
+
+ private:
+  const array* array_ = nullptr;
+  scalar scalar_;
+};
+
+/// A basic slice `start:stop:step`; an empty part takes NumPy's default.
+struct slice {
+  std::optional<std::int64_t> start, stop, step;
+  slice() = default;
+  slice(std::optional<std::int64_t> stop_) : stop(stop_) {}
+  slice(std::optional<std::int64_t> start_, std::optional<std::int64_t> stop_,
+        std::optional<std::int64_t> step_ = std::nullopt)
+      : start(start_), stop(stop_), step(step_) {}
+};
+struct newaxis_t {};
+struct ellipsis_t {};
+inline constexpr newaxis_t newaxis{};
+inline constexpr ellipsis_t ellipsis{};
+inline constexpr std::nullopt_t none = std::nullopt;
+/// All elements of one axis.
+inline const slice all_of{};
+
+/// One part of an index expression: an integer, a slice, newaxis, ellipsis, or an array of integers or bools.
+using index = std::variant<std::int64_t, slice, newaxis_t, ellipsis_t, array>;
+
+/// An n-dimensional array: a handle on shared storage, a view into it and a dtype. Copying a handle shares the elements, as `b = a`
+/// does in Python. Assigning to a named array rebinds the handle; assigning to the result of an index expression,
+/// `a(slice(1, -1)) = b`, writes the elements.
+class array {
+ public:
+  /// A 0-d float64 zero.
+  array();
+  /// A 0-d array of the number's own dtype.
+  array(scalar v);
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  array(T v) : array(scalar(v)) {}
+  /// A 1-d copy of the values.
+  template <class T>
+  array(const std::vector<T>& v) : array(copy_of(v.data(), dtype_of<T>, Dims{static_cast<std::int64_t>(v.size())})) {}
+
+  array(const array& o) noexcept : cell_(o.cell_), view_(o.view_), dtype_(o.dtype_), writeable_(o.writeable_) {
+    graph::retain(cell_);
+  }
+  array(array&& o) noexcept
+      : cell_(std::exchange(o.cell_, nullptr)), view_(std::move(o.view_)), dtype_(o.dtype_), writeable_(o.writeable_) {}
+  ~array() {
+    if (cell_) graph::release(cell_);
+  }
+  array& operator=(const array& o) & {
+    array t(o);
+    return *this = std::move(t);
+  }
+  array& operator=(array&& o) & noexcept {
+    std::swap(cell_, o.cell_);
+    std::swap(view_, o.view_);
+    dtype_ = o.dtype_;
+    writeable_ = o.writeable_;
+    return *this;
+  }
+  /// Writes through a view, `a(slice(1, -1)) = values`: broadcast and cast as NumPy's setitem.
+  void operator=(const array& v) && { assign(v); }
+  void operator=(const arg& v) && { assign(v); }
+  /// a[...] = values. Throws ValueError when read-only or when the shape does not broadcast.
+  void assign(const arg& values) const;
+
+  DType dtype() const { return dtype_; }
+  const Dims& shape() const { return view_.shape; }
+  /// Bytes from one element to the next along each axis.
+  const Dims& strides() const { return view_.strides; }
+  int ndim() const { return view_.ndim(); }
+  std::int64_t size() const { return view_.size(); }
+  std::int64_t nbytes() const { return size() * itemsize(); }
+  int itemsize() const { return galop::itemsize(dtype_); }
+  bool writeable() const { return writeable_; }
+  void set_writeable(bool w) { writeable_ = w; }
+  bool is_c_contiguous() const;
+  bool is_f_contiguous() const;
+
+  /// A view or, with an array among the parts, a copy, as NumPy's a[...]. Throws IndexError.
+  array at(std::span<const index> parts) const;
+  /// a[parts] = values, also through integer and boolean arrays. Throws IndexError, ValueError.
+  void set(std::span<const index> parts, const arg& values) const;
+  template <class... I>
+  array operator()(I&&... parts) const {
+    const index list[] = {to_index(std::forward<I>(parts))...};
+    return at(list);
+  }
+
+  /// The array with reversed axes, a view.
+  array T() const;
+  array transpose(const Dims& axes) const;
+  /// A view where NumPy gives one, else a copy; one extent may be -1.
+  array reshape(const Dims& shape) const;
+  array ravel() const { return reshape({-1}); }
+  /// A copy of another dtype (casting="unsafe").
+  array astype(DType t) const;
+  array copy() const;
+  /// Real and imaginary part: views for a complex array.
+  array real() const;
+  array imag() const;
+
+  /// The value of a one-element array, as T. Evaluates.
+  template <class T>
+  T item() const {
+    T v;
+    item_into(dtype_of<T>, &v);
+    return v;
+  }
+  /// The value of the element at flat C-order position `i`, written to `to` as dtype `t`.
+  void item_into(DType t, void* to, std::int64_t i = 0) const;
+  /// A copy of all elements in C order, as T.
+  template <class T>
+  std::vector<T> to_vector() const;
+
+  /// Evaluates and returns the address of element 0; read through strides(). Valid while this storage is not written or released.
+  const void* data() const;
+  /// As data(), for writing; the storage then counts as shared with the outside until `release_export` balances this call.
+  void* export_data() const;
+  void release_export() const;
+
+  array& operator+=(const arg& v);
+  array& operator-=(const arg& v);
+  array& operator*=(const arg& v);
+  array& operator/=(const arg& v);
+  array& operator%=(const arg& v);
+  array& operator&=(const arg& v);
+  array& operator|=(const arg& v);
+  array& operator^=(const arg& v);
+  array& operator<<=(const arg& v);
+  array& operator>>=(const arg& v);
+
+  // For Galop's own layers.
+  array(graph::Cell* adopted, View view, DType t, bool writeable = true) noexcept
+      : cell_(adopted), view_(std::move(view)), dtype_(t), writeable_(writeable) {}
+  graph::Cell* cell() const { return cell_; }
+  const View& view() const { return view_; }
+  /// A handle on the same storage.
+  array with_view(View v) const;
+
+ private:
+  static array copy_of(const void* data, DType t, const Dims& shape);
+  template <class I>
+  static index to_index(I&& i) {
+    if constexpr (std::is_integral_v<std::remove_cvref_t<I>>)
+      return static_cast<std::int64_t>(i);
+    else
+      return index(std::forward<I>(i));
+  }
+
+  graph::Cell* cell_;
+  View view_;
+  DType dtype_;
+  bool writeable_ = true;
+};
+
+template <class T>
+std::vector<T> array::to_vector() const {
+  std::vector<T> out(static_cast<std::size_t>(size()));
+  array c = astype(dtype_of<T>).ravel();
+  const auto* p = static_cast<const char*>(c.data());
+  for (std::size_t i = 0; i < out.size(); ++i)
+    out[i] = *reinterpret_cast<const T*>(p + static_cast<std::int64_t>(i) * c.strides()[0]);
+  return out;
+}
+template <>
+std::vector<bool> array::to_vector<bool>() const;
+
+array operator+(const arg& x, const arg& y);
+array operator-(const arg& x, const arg& y);
+array operator*(const arg& x, const arg& y);
+array operator/(const arg& x, const arg& y);
+array operator%(const arg& x, const arg& y);
+array operator&(const arg& x, const arg& y);
+array operator|(const arg& x, const arg& y);
+array operator^(const arg& x, const arg& y);
+array operator<<(const arg& x, const arg& y);
+array operator>>(const arg& x, const arg& y);
+array operator==(const arg& x, const arg& y);
+array operator!=(const arg& x, const arg& y);
+array operator<(const arg& x, const arg& y);
+array operator<=(const arg& x, const arg& y);
+array operator>(const arg& x, const arg& y);
+array operator>=(const arg& x, const arg& y);
+array operator-(const array& x);
+array operator+(const array& x);
+array operator~(const array& x);
+
+/// An array over memory that belongs to somebody else. `owner` is called once, when the last handle has gone. Strides in bytes.
+array from_memory(void* data, DType t, const Dims& shape, const Dims& strides, bool writeable,
+                  std::function<void()> owner);
+
+/// Evaluates everything the arrays need, in as few passes as fusion allows.
+void eval(std::span<const array> arrays);
+inline void eval(const array& a) { eval(std::span(&a, 1)); }
+
+/// The plan that evaluating `a` would run: kernels, bytes moved, temporaries. Empty work gives "ready".
+std::string explain(const array& a);
+
+}  // namespace galop

@@ -1,0 +1,104 @@
+// The element-wise operations of ops.def as function objects: gp::add(x, y), gp::add.reduce(x), gp::add.outer(x, y), …
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "galop/array.hpp"
+#include "galop/op.hpp"
+
+namespace galop {
+
+/// How a value may change its dtype when it is stored, as NumPy's `casting`.
+enum class Casting : std::uint8_t { no, equiv, safe, same_kind, unsafe };
+
+/// Optional arguments of an element-wise call. All are as NumPy's.
+struct ufunc_options {
+  const array* out[2] = {nullptr, nullptr};  // results are written here; their shape must be the broadcast one
+  const array* where = nullptr;              // bool, broadcast: elements where it is false keep `out`'s (or undefined) values
+  std::optional<DType> dtype;                // the dtype of the loop
+  Casting casting = Casting::same_kind;
+};
+
+/// Optional arguments of a reduction. `axis` empty: all axes; no value in it: none.
+struct reduce_options {
+  std::optional<Dims> axis;        // negative axes count from the end; unset: every axis
+  std::optional<DType> dtype;      // of the accumulation
+  const array* out = nullptr;
+  bool keepdims = false;
+  std::optional<scalar> initial;   // the value that the fold starts from
+  const array* where = nullptr;    // bool, broadcast: elements that take part
+};
+
+class ufunc {
+ public:
+  constexpr explicit ufunc(Op op) : op_(op) {}
+  constexpr Op op() const { return op_; }
+  std::string_view name() const;
+  int nin() const;
+  int nout() const;
+
+  /// All results of one call. Throws TypeError when no loop takes the dtypes, ValueError when shapes do not broadcast.
+  std::vector<array> call(std::span<const arg> operands, const ufunc_options& options = {}) const;
+
+  // Binary operations with one result only; others throw ValueError.
+  /// Folds along axes; default axis of NumPy's ufunc.reduce is 0, which the caller passes.
+  array reduce(const array& a, const reduce_options& options = {}) const;
+  /// Running folds along one axis, of the shape of `a`.
+  array accumulate(const array& a, int axis = 0, std::optional<DType> dtype = {}, const array* out = nullptr) const;
+  /// The operation for every pair: shape x.shape + y.shape.
+  array outer(const arg& x, const arg& y, const ufunc_options& options = {}) const;
+  /// a[indices] = op(a[indices], values), once for every index in order, repeated ones too. Unary operations take no values.
+  void at(const array& a, std::span<const index> indices, const arg* values = nullptr) const;
+
+ private:
+  Op op_;
+};
+
+struct unary_ufunc : ufunc {
+  using ufunc::ufunc;
+  array operator()(const arg& x, const ufunc_options& options = {}) const { return call({&x, 1}, options)[0]; }
+};
+struct binary_ufunc : ufunc {
+  using ufunc::ufunc;
+  array operator()(const arg& x, const arg& y, const ufunc_options& options = {}) const {
+    const arg in[] = {x, y};
+    return call(in, options)[0];
+  }
+};
+struct ternary_ufunc : ufunc {
+  using ufunc::ufunc;
+  array operator()(const arg& x, const arg& y, const arg& z, const ufunc_options& options = {}) const {
+    const arg in[] = {x, y, z};
+    return call(in, options)[0];
+  }
+};
+struct unary2_ufunc : ufunc {
+  using ufunc::ufunc;
+  std::pair<array, array> operator()(const arg& x) const {
+    auto r = call({&x, 1});
+    return {std::move(r[0]), std::move(r[1])};
+  }
+};
+struct binary2_ufunc : ufunc {
+  using ufunc::ufunc;
+  std::pair<array, array> operator()(const arg& x, const arg& y) const {
+    const arg in[] = {x, y};
+    auto r = call(in);
+    return {std::move(r[0]), std::move(r[1])};
+  }
+};
+
+#define UNARY(name, types, result, ulp, summary, ...) inline constexpr unary_ufunc name{Op::name};
+#define BINARY(name, types, result, identity, ulp, summary, ...) inline constexpr binary_ufunc name{Op::name};
+#define TERNARY(name, types, result, ulp, summary, ...) inline constexpr ternary_ufunc name{Op::name};
+#define UNARY2(name, types, result, second, ulp, summary, ...) inline constexpr unary2_ufunc name{Op::name};
+#define BINARY2(name, types, result, second, ulp, summary, ...) inline constexpr binary2_ufunc name{Op::name};
+#define BINARY_INT(name, types, result, ulp, summary, ...) inline constexpr binary_ufunc name{Op::name};
+#define ALIAS(alias, name) inline constexpr auto alias = name;
+#include "galop/ops.def"
+
+/// x where the condition is true, else y; the condition is taken as bool. One pass, broadcast, dtype promoted.
+array where(const arg& condition, const arg& x, const arg& y);
+
+}  // namespace galop
