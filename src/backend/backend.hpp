@@ -1,0 +1,93 @@
+// The one interface between the engine and what computes: plans and memory in plain data, so that a second backend is an addition.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/op.hpp"
+#include "galop/shape.hpp"
+
+namespace galop {
+
+/// A piece of a backend's memory.
+struct Storage {
+  void* data = nullptr;
+  std::int64_t bytes = 0;
+};
+
+/// One input of a plan. Its value at a coordinate c of the domain: memory at data + Σ c·stride, the integer start + Σ c·stride, or
+/// a constant.
+struct Operand {
+  enum class Kind : std::uint8_t { memory, iota, constant } kind;
+  DType dtype;
+  const void* data = nullptr;
+  Dims strides;
+  std::int64_t start = 0;
+  alignas(16) std::byte bits[16] = {};
+};
+
+/// One step over registers; registers 0 … operands-1 are the operands, every step defines new ones.
+struct Instruction {
+  Op op;
+  DType loop;  // dtype of the kernel: of x and y; `where`: of y and z; `cast`: the source
+  std::uint16_t in[3] = {};
+  std::uint16_t out[2] = {};
+};
+
+/// Where a register goes.
+struct Output {
+  std::uint16_t reg;
+  DType dtype;
+  void* data;
+  Dims strides;
+  bool fresh;    // nobody reads this memory during the plan; false: it may be an operand's memory with the same map
+  bool ordered;  // elements overlap: store one after the other in C order of the domain
+};
+
+/// What a register is folded into, when the plan is a reduction; then there are no outputs.
+struct Reduction {
+  Op op;
+  DType dtype;             // of the accumulation and of the register
+  std::uint16_t reg;
+  std::uint64_t reduced;   // bit k: axis k of the domain is folded
+  void* data;              // result, dtype `dtype`; strides per domain axis, 0 on folded ones
+  Dims strides;
+  bool has_initial;
+  alignas(16) std::byte initial[16] = {};
+  Dims input_strides;      // of the folded array in memory (or of the temporary that NumPy would make): they fix the order of sums
+};
+
+struct Plan {
+  Dims shape;
+  std::vector<Operand> operands;
+  std::vector<Instruction> tape;
+  std::vector<DType> registers;
+  std::vector<Output> outputs;
+  std::vector<Reduction> reductions;  // none or one
+};
+
+/// A matrix in memory: element (i, j) of batch b at data + i·row + j·col + Σ b·batch, strides in bytes.
+struct Matrix {
+  void* data;
+  std::int64_t rows, cols;
+  std::int64_t row, col;
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  /// Throws MemoryError naming the bytes.
+  virtual Storage allocate(std::int64_t bytes) = 0;
+  virtual void release(Storage s) noexcept = 0;
+  virtual void run(const Plan& plan) = 0;
+  /// out[i] = op over the elements before and at i, along the last axis of `shape`; strides in bytes.
+  virtual void scan(Op op, DType t, const Dims& shape, const void* in, const Dims& in_strides, void* out,
+                    const Dims& out_strides) = 0;
+  /// c = a · b in dtype t; c does not overlap a or b.
+  virtual void matmul(DType t, const Matrix& a, const Matrix& b, const Matrix& c) = 0;
+};
+
+/// The host's processors.
+Backend& cpu_backend();
+
+}  // namespace galop

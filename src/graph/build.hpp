@@ -1,0 +1,49 @@
+// What the API layer builds expressions and storage with.
+#pragma once
+
+#include <span>
+
+#include "graph/value.hpp"
+
+namespace galop::graph {
+
+/// A fresh, uninitialised, Ready array in C order; sizes are checked by the caller.
+array make_empty(const Dims& shape, DType t);
+/// The same with a given dense layout.
+array make_empty(const View& layout, DType t, std::int64_t bytes);
+/// Over memory of somebody else; `data` is element 0 and may lie anywhere inside the view.
+array wrap(void* data, DType t, const Dims& shape, const Dims& strides, bool writeable, std::function<void()> owner);
+/// Every element equal to `bits`.
+array fill(const Dims& shape, DType t, const void* bits);
+/// int64: start + Σ coordinate · weight.
+array iota(const Dims& shape, const Dims& weights, std::int64_t start);
+
+/// An operand of map(): an array of any dtype, or the bits of a number in dtype `t`.
+struct MapOperand {
+  const array* a;  // null: a number
+  DType t;
+  alignas(16) std::byte bits[16];
+};
+/// op over operands that broadcast to `shape`, computed in dtype `loop`, result number `which` stored as `result`. Lazy; the layout
+/// follows the operands (order='K').
+array map(Op op, int which, DType loop, DType result, std::span<const MapOperand> operands, const Dims& shape);
+/// The elements as dtype `t`, as a new array (also when the dtype is the same).
+array cast(const array& a, DType t);
+/// Folds the axes in `reduced` with a binary op, accumulating in `loop`; the result has the kept axes. `initial` may be null.
+array reduce(Op op, DType loop, DType result, const array& a, std::uint64_t reduced, const MapOperand* initial);
+
+/// Evaluates what the array needs.
+void force(const array& a);
+/// Address of element 0 for reading; evaluates. Strides are those of the array.
+const void* read_pointer(const array& a);
+/// Address of element 0 for writing now: evaluates the storage and every pending reader of it that may see the write.
+void* write_pointer(const array& a);
+
+/// dst[...] = value (broadcast, cast unsafely; casting rules and writeability are the caller's) by R2, R3 and R6. With `where`, only
+/// where it is true.
+void assign(const array& dst, const array& value, const array* where = nullptr);
+
+/// The two arrays may have a byte in common.
+bool may_overlap(const array& a, const array& b);
+
+}  // namespace galop::graph

@@ -1,0 +1,141 @@
+// Values, buffers and cells: what the engine computes with (rules R1–R5 of docs/architecture.md).
+//
+// A Value is immutable once captured: Ready (it has a buffer) or Pending (it has a node). A Cell is the storage identity that views
+// share; it points at one Value. Array handles are (Cell, View, dtype).
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "backend/backend.hpp"
+#include "core/op.hpp"
+#include "galop/array.hpp"
+
+namespace galop::graph {
+
+/// An intrusive reference.
+template <class T>
+class Ref {
+ public:
+  Ref() = default;
+  explicit Ref(T* p) : p_(p) {
+    if (p_) p_->retain();
+  }
+  Ref(const Ref& o) : Ref(o.p_) {}
+  Ref(Ref&& o) noexcept : p_(std::exchange(o.p_, nullptr)) {}
+  Ref& operator=(Ref o) noexcept {
+    std::swap(p_, o.p_);
+    return *this;
+  }
+  ~Ref() {
+    if (p_) p_->release();
+  }
+  /// Takes over a reference that somebody else counted.
+  static Ref adopt(T* p) {
+    Ref r;
+    r.p_ = p;
+    return r;
+  }
+  T* get() const { return p_; }
+  T* operator->() const { return p_; }
+  T& operator*() const { return *p_; }
+  explicit operator bool() const { return p_ != nullptr; }
+  T* detach() { return std::exchange(p_, nullptr); }
+
+ private:
+  T* p_ = nullptr;
+};
+
+/// Memory that holds the elements of one Value: the backend's own, or foreign with an owner to notify.
+struct Buffer {
+  Storage storage;
+  bool foreign = false;
+  bool readonly = false;
+  std::function<void()> owner;
+
+  explicit Buffer(std::int64_t bytes);
+  Buffer(void* data, std::int64_t bytes, bool readonly_, std::function<void()> owner_);
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  ~Buffer();
+};
+
+struct Value;
+
+/// One operand of a node: a view of another Value, broadcast to the node's domain, or a number.
+struct Input {
+  Ref<Value> value;  // null: a number
+  View view;
+  DType dtype;       // as which the elements are read; the node's loop dtype may differ and is cast to
+  alignas(16) std::byte bits[16] = {};
+};
+
+enum class Kind : std::uint8_t {
+  fill,    // bits of in[0]
+  iota,    // int64: start + Σ coordinate · weight
+  map,     // op over the inputs
+  reduce,  // op folded over `reduced` axes of in[0]
+};
+
+/// How a Pending Value is computed.
+struct Node {
+  Kind kind;
+  Op op = Op::cast;
+  std::uint8_t which = 0;     // result number of an operation with two
+  DType loop;                 // dtype of the computation
+  Dims domain;                // index space of the inputs' views; the Value's layout has the same shape, or the kept axes of it
+  std::vector<Input> in;
+  Dims weights;               // iota
+  std::int64_t start = 0;     // iota
+  std::uint64_t reduced = 0;  // reduce: bit k is set when axis k of the domain is folded
+  bool has_initial = false;   // reduce: in[1] is the value that the fold starts from
+};
+
+struct Value {
+  DType dtype;
+  View layout;               // where the elements lie in the buffer; dense: a permutation of C order, flips allowed
+  std::int64_t bytes;        // of the buffer
+  std::unique_ptr<Buffer> buffer;  // Ready
+  std::unique_ptr<Node> node;      // Pending
+  std::vector<Value*> readers;     // Pending Values with an input on this one, once for each input
+  int operations = 0;        // of the pending graph below, saturating
+  int depth = 0;
+  int cost = 0;
+  std::uint8_t skipped = 0;  // times it was recomputed inside a kernel although a handle is alive
+  bool generator = false;    // no memory is read below: recomputing costs no bandwidth
+
+  Value(DType t, View l, std::int64_t b) : dtype(t), layout(std::move(l)), bytes(b) {}
+  ~Value();
+  bool ready() const { return buffer != nullptr; }
+  /// Drops the node and tells the inputs; call when the Value is Ready.
+  void drop_node();
+  void retain() { refs.fetch_add(1, std::memory_order_relaxed); }
+  void release();
+  std::atomic<std::int64_t> refs{0};
+};
+
+/// Storage identity shared by views.
+struct Cell {
+  Ref<Value> value;
+  int exports = 0;   // the outside can write at any time (R5): reads are evaluated at the call
+  std::atomic<std::int64_t> refs{0};
+
+  explicit Cell(Ref<Value> v) : value(std::move(v)) {}
+  void retain() { refs.fetch_add(1, std::memory_order_relaxed); }
+  void release();
+  bool shared_with_outside() const { return exports > 0 || (value->ready() && value->buffer->foreign); }
+};
+
+/// One lock guards the graph; it is recursive, and every entry of the API takes it.
+class Lock {
+ public:
+  Lock();
+
+ private:
+  std::unique_lock<std::recursive_mutex> lock_;
+};
+
+}  // namespace galop::graph
