@@ -11,10 +11,10 @@ PY := .venv/bin/python
 BUILD := build/$(PRESET)
 INSTALLED := .venv/.galop-installed
 
-# The programs' sizes as a share of the article's: what this machine's free memory can hold, NumPy's temporaries included.
+# The programs' sizes as a share of the article's: what the free memory can hold, NumPy's temporaries included.
 SCALE ?= $(shell awk '/^MemAvailable/ {g = $$2 / 1048576; print g > 14 ? 1 : g > 5 ? 0.3 : 0.05}' /proc/meminfo)
 DEMO ?= .venv/bin/galop bench article --scale $(SCALE)
-FUZZ ?= $(PY) -m tests.python.random_programs --programs 20000
+FUZZ ?= $(PY) tests/python/random_programs.py --programs 20000
 PYTEST ?= $(PY) -m pytest -q -n $(JOBS)
 
 SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.cpp' '*.hpp' '*-inl.h')
@@ -68,7 +68,7 @@ tidy: setup
 	@printf '%s\n' $(filter %.cpp,$(SOURCES)) | grep -v '^examples/\|^tests/package/' \
 	  | xargs -P $(JOBS) -n 4 clang-tidy -p build/dev --quiet
 
-# Python itself is not instrumented, so the sanitizer's library goes in first, with libstdc++ for its hook on exceptions.
+# Python is not instrumented, so the sanitizer's library goes in first, with libstdc++ for its hook on exceptions.
 # The packaging tests build with other compilers and know nothing of sanitizers; they stay out.
 sanitize: setup
 	@cmake --preset asan -Wno-dev >/dev/null

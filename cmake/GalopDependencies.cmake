@@ -16,8 +16,8 @@ function(galop_find_library name debian header library)
   find_library(GALOP_${upper}_LIBRARY ${library} PATH_SUFFIXES ${arg_SUFFIXES})
   mark_as_advanced(GALOP_${upper}_INCLUDE GALOP_${upper}_LIBRARY)
   if(NOT GALOP_${upper}_INCLUDE OR NOT GALOP_${upper}_LIBRARY)
-    message(FATAL_ERROR "Galop needs ${name} (${header}, lib${library}): install ${debian} (apt-get install ${debian}), "
-                        "or set GALOP_${upper}_INCLUDE and GALOP_${upper}_LIBRARY.")
+    message(FATAL_ERROR "Galop needs ${name} (${header}, lib${library}): install ${debian} "
+                        "(apt-get install ${debian}), or set GALOP_${upper}_INCLUDE and GALOP_${upper}_LIBRARY.")
   endif()
   add_library(galop_deps::${name} UNKNOWN IMPORTED)
   set_target_properties(galop_deps::${name} PROPERTIES
