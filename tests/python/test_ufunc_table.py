@@ -235,6 +235,8 @@ def test_reduce_accumulate_outer(name):
                 for axis in range(x.ndim):
                     want = call(getattr(f, method), x, axis=axis)
                     if want[0] == "value" and x.size and not exact(row, code):
+                        if NUMPY_STANDS_IN:
+                            continue
                         want = ("value", fold(f, x, axis, method == "accumulate"))
                     got = call(getattr(g, method), galop.array(x), axis=axis)
                     alike(row, code, want, got, f"{name}.{method} {code} {x.shape} axis={axis}")
