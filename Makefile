@@ -15,7 +15,7 @@ INSTALLED := .venv/.galop-installed
 SCALE ?= $(shell awk '/^MemAvailable/ {g = $$2 / 1048576; print g > 14 ? 1 : g > 5 ? 0.3 : 0.05}' /proc/meminfo)
 DEMO ?= .venv/bin/galop bench article --scale $(SCALE)
 FUZZ ?= $(PY) tests/python/random_programs.py --programs 20000
-PYTEST ?= $(PY) -m pytest -q -n $(JOBS)
+PYTEST ?= $(PY) -m pytest -q -n 2
 
 SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.cpp' '*.hpp' '*-inl.h')
 
@@ -34,7 +34,7 @@ install: build
 	    $(BUILD)/python/galop/_galop*.so -type f -newer $(INSTALLED) -not -path '*/__pycache__/*')" ]; then \
 	  echo "install: galop into .venv"; \
 	  $(PY) -m pip install -q --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall \
-	    -C build-dir=$(BUILD) . ; \
+	    --config-settings=build-dir=$(BUILD) . ; \
 	  touch $(INSTALLED); \
 	fi
 

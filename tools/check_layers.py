@@ -28,7 +28,8 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "include/": (PUBLIC,),
     "src/core/": CORE,
     "src/random/": (*CORE, "src/random/"),
-    "src/graph/": (*GRAPH, INTERFACE),
+    # The array's handle and the engine's switches are public types that the graph itself implements.
+    "src/graph/": (*GRAPH, INTERFACE, "include/galop/array.hpp", "include/galop/engine.hpp"),
     "src/api/": USER,
     "src/io/": (*USER, "src/io/"),
     "src/plot/": (*USER, "src/plot/"),

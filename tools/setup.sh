@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what Galop needs: Debian or Ubuntu packages through apt-get, Python packages into .venv; quick the second time.
+# Installs what Galop needs: Debian or Ubuntu packages through apt-get, Python packages into .venv; quick once done.
 #
 #   PYTHON=/path/to/python3   the Python (3.11 or newer, with its headers) that .venv is made from
 #   GALOP_NO_APT=1            leave the system's packages alone
