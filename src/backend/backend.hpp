@@ -21,7 +21,7 @@ struct Operand {
   enum class Kind : std::uint8_t { memory, iota, constant } kind;
   DType dtype;
   const void* data = nullptr;
-  Dims strides;
+  Dims strides{};
   std::int64_t start = 0;
   alignas(16) std::byte bits[16] = {};
 };
@@ -50,11 +50,13 @@ struct Reduction {
   DType dtype;             // of the accumulation and of the register
   std::uint16_t reg;
   std::uint64_t reduced;   // bit k: axis k of the domain is folded
-  void* data;              // result, dtype `dtype`; strides per domain axis, 0 on folded ones
+  DType result;            // dtype of the memory that receives it
+  void* data;              // strides in bytes per domain axis, 0 on folded ones
   Dims strides;
-  bool has_initial;
+  bool has_initial = false;
+  bool round_to_half = false;  // the fold is float16's: rounded to it after every run
   alignas(16) std::byte initial[16] = {};
-  Dims input_strides;      // of the folded array in memory (or of the temporary that NumPy would make): they fix the order of sums
+  Dims input_strides{};    // of the folded array in memory (or of the temporary that NumPy would make): they fix the order of sums
 };
 
 struct Plan {

@@ -39,7 +39,7 @@ const void* read_pointer(const array& a);
 /// Address of element 0 for writing now: evaluates the storage and every pending reader of it that may see the write.
 void* write_pointer(const array& a);
 
-/// dst[...] = value (broadcast, cast unsafely; casting rules and writeability are the caller's) by R2, R3 and R6. With `where`, only
+/// dst[...] = value (broadcast, cast unsafely; casting rules and writeability are the caller's) by R2, R3 and R6. With `where`,
 /// where it is true.
 void assign(const array& dst, const array& value, const array* where = nullptr);
 

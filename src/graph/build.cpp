@@ -1,0 +1,247 @@
+// Building expressions: every node of the graph is made here.
+#include "graph/build.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/view.hpp"
+#include "galop/engine.hpp"
+#include "graph/evaluate.hpp"
+
+namespace galop::graph {
+namespace {
+
+constexpr int kMaxDepth = 48;
+constexpr std::size_t kMaxReaders = 64;  // unevaluated results on one array before new ones are computed at once
+
+array handle(Ref<Value> v, View view, DType t) {
+  auto* cell = new Cell(std::move(v));
+  cell->retain();
+  return array(cell, std::move(view), t);
+}
+
+// Distinct Pending Values below, the node itself included; stops counting above `limit`.
+int pending_operations(const Node& node, int limit) {
+  std::vector<const Value*> seen;
+  std::vector<const Node*> stack{&node};
+  int n = 0;
+  while (!stack.empty()) {
+    const Node* top = stack.back();
+    stack.pop_back();
+    if (top->kind == Kind::map && ++n > limit) return n;
+    for (const Input& in : top->in) {
+      const Value* v = in.value.get();
+      if (!v || v->ready() || std::find(seen.begin(), seen.end(), v) != seen.end()) continue;
+      seen.push_back(v);
+      stack.push_back(v->node.get());
+    }
+  }
+  return n;
+}
+
+// Links a node to its inputs and applies the limits of laziness.
+array finish(std::unique_ptr<Node> node, DType t, View layout, bool at_once) {
+  const std::int64_t bytes = layout.size() * itemsize(t);
+  const Settings s = settings();
+  int operations = node->kind == Kind::map, depth = 1, own = cost(node->op);
+  if (node->kind == Kind::fill || node->kind == Kind::iota || node->op == Op::cast) own = 1;
+  bool generator = node->kind != Kind::reduce;
+  int total = own;
+  for (const Input& in : node->in) {
+    Value* v = in.value.get();
+    if (!v) continue;
+    generator = generator && v->generator && !v->ready();
+    operations += v->operations;
+    depth = std::max(depth, v->depth + 1);
+    total += v->cost;
+    at_once = at_once || v->readers.size() > kMaxReaders;
+  }
+  if (operations > s.fusion_limit || depth > kMaxDepth) {
+    operations = pending_operations(*node, s.fusion_limit);
+    if (operations > s.fusion_limit || depth > kMaxDepth) {
+      for (Input& in : node->in)
+        if (in.value) force(*in.value);
+      operations = depth = 1;
+      total = own;
+    }
+  }
+  Ref<Value> v(new Value(t, std::move(layout), bytes));
+  v->operations = operations;
+  v->depth = depth;
+  v->cost = total;
+  v->generator = generator;
+  v->node = std::move(node);
+  for (Input& in : v->node->in)
+    if (in.value) in.value->readers.push_back(v.get());
+  Value* raw = v.get();
+  View view = v->layout;
+  array a = handle(std::move(v), std::move(view), t);
+  if (s.eager || at_once) force(*raw);
+  return a;
+}
+
+Input as_input(const array& a, View view) {
+  Input in;
+  in.value = a.cell()->value;
+  in.view = std::move(view);
+  in.dtype = a.dtype();
+  return in;
+}
+
+}  // namespace
+
+array make_empty(const View& layout, DType t, std::int64_t bytes) {
+  Lock lock;
+  Ref<Value> v(new Value(t, layout, bytes));
+  v->buffer = std::make_unique<Buffer>(bytes);
+  return handle(std::move(v), layout, t);
+}
+
+array make_empty(const Dims& shape, DType t) {
+  const View layout = c_view(shape, itemsize(t));
+  return make_empty(layout, t, layout.size() * itemsize(t));
+}
+
+array wrap(void* data, DType t, const Dims& shape, const Dims& strides, bool writeable, std::function<void()> owner) {
+  Lock lock;
+  View view{shape, strides, 0};
+  const auto [low, high] = byte_bounds(view, itemsize(t));
+  view.offset = -low;
+  Ref<Value> v(new Value(t, view, high - low));
+  v->buffer = std::make_unique<Buffer>(static_cast<char*>(data) + low, high - low, !writeable, std::move(owner));
+  array a = handle(std::move(v), view, t);
+  a.set_writeable(writeable);
+  return a;
+}
+
+array fill(const Dims& shape, DType t, const void* bits) {
+  Lock lock;
+  View layout = c_view(shape, itemsize(t));
+  if (layout.size() == 0) return make_empty(shape, t);
+  auto node = std::make_unique<Node>();
+  node->kind = Kind::fill;
+  node->loop = t;
+  node->domain = shape;
+  node->in.resize(1);
+  node->in[0].dtype = t;
+  std::memcpy(node->in[0].bits, bits, static_cast<std::size_t>(itemsize(t)));
+  return finish(std::move(node), t, std::move(layout), false);
+}
+
+array iota(const Dims& shape, const Dims& weights, std::int64_t start) {
+  Lock lock;
+  View layout = c_view(shape, 8);
+  if (layout.size() == 0) return make_empty(shape, DType::int64);
+  auto node = std::make_unique<Node>();
+  node->kind = Kind::iota;
+  node->loop = DType::int64;
+  node->domain = shape;
+  node->weights = weights;
+  node->start = start;
+  return finish(std::move(node), DType::int64, std::move(layout), false);
+}
+
+array map(Op op, int which, DType loop, DType result, std::span<const MapOperand> operands, const Dims& shape) {
+  Lock lock;
+  std::vector<View> views(operands.size());
+  std::vector<const View*> arrays;
+  bool at_once = false;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    if (!operands[i].a) continue;
+    const array& a = *operands[i].a;
+    views[i] = broadcast_view(info(op).name, a.view(), shape);
+    arrays.push_back(&views[i]);
+    at_once = at_once || a.cell()->shared_with_outside();
+  }
+  View layout{shape, keep_order_strides(shape, itemsize(result), arrays), 0};
+  if (layout.size() == 0) return make_empty(layout, result, 0);
+  auto node = std::make_unique<Node>();
+  node->kind = Kind::map;
+  node->op = op;
+  node->which = static_cast<std::uint8_t>(which);
+  node->loop = loop;
+  node->domain = shape;
+  node->in.reserve(operands.size());
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    if (operands[i].a) {
+      node->in.push_back(as_input(*operands[i].a, std::move(views[i])));
+    } else {
+      Input in;
+      in.dtype = operands[i].t;
+      std::memcpy(in.bits, operands[i].bits, sizeof in.bits);
+      node->in.push_back(std::move(in));
+    }
+  }
+  return finish(std::move(node), result, std::move(layout), at_once);
+}
+
+array cast(const array& a, DType t) {
+  const MapOperand in{&a, a.dtype(), {}};
+  return map(Op::cast, 0, a.dtype(), t, {&in, 1}, a.shape());
+}
+
+array reduce(Op op, DType loop, DType result, const array& a, std::uint64_t reduced, const MapOperand* initial) {
+  Lock lock;
+  Dims kept;
+  View kept_view;
+  for (int k = 0; k < a.ndim(); ++k) {
+    if (reduced >> k & 1) continue;
+    kept.push_back(a.shape()[k]);
+    kept_view.strides.push_back(a.strides()[k]);
+  }
+  kept_view.shape = kept;
+  const View* by = &kept_view;
+  View layout{kept, keep_order_strides(kept, itemsize(result), {&by, 1}), 0};
+  if (layout.size() == 0) return make_empty(layout, result, 0);
+  auto node = std::make_unique<Node>();
+  node->kind = Kind::reduce;
+  node->op = op;
+  node->loop = loop;
+  node->domain = a.shape();
+  node->reduced = reduced;
+  node->in.push_back(as_input(a, a.view()));
+  if (initial) {
+    node->has_initial = true;
+    Input in;
+    in.dtype = initial->t;
+    std::memcpy(in.bits, initial->bits, sizeof in.bits);
+    node->in.push_back(std::move(in));
+  }
+  return finish(std::move(node), result, std::move(layout), a.cell()->shared_with_outside());
+}
+
+void force(const array& a) {
+  Lock lock;
+  force(*a.cell()->value);
+}
+
+const void* read_pointer(const array& a) {
+  Lock lock;
+  force(*a.cell()->value);
+  return static_cast<const char*>(a.cell()->value->buffer->storage.data) + a.view().offset;
+}
+
+void* write_pointer(const array& a) {
+  Lock lock;
+  Value& v = *a.cell()->value;
+  force(v);
+  force_readers(v, a.view(), a.itemsize(), {});
+  return static_cast<char*>(v.buffer->storage.data) + a.view().offset;
+}
+
+bool may_overlap(const array& a, const array& b) {
+  if (a.cell() == b.cell())
+    return overlap(a.view(), a.itemsize(), b.view(), b.itemsize(), settings().overlap_maybe ? 0 : 1) != Overlap::no;
+  Lock lock;
+  Value& va = *a.cell()->value;
+  Value& vb = *b.cell()->value;
+  if (!va.ready() || !vb.ready() || (!va.buffer->foreign && !vb.buffer->foreign)) return false;
+  // Two wrappers of foreign memory: compare addresses.
+  const auto [al, ah] = byte_bounds(a.view(), a.itemsize());
+  const auto [bl, bh] = byte_bounds(b.view(), b.itemsize());
+  const auto* pa = static_cast<const char*>(va.buffer->storage.data);
+  const auto* pb = static_cast<const char*>(vb.buffer->storage.data);
+  return pa + al < pb + bh && pb + bl < pa + ah;
+}
+
+}  // namespace galop::graph

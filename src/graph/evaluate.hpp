@@ -1,0 +1,29 @@
+// Runs what fuse.hpp lowers: order of evaluation, donation of buffers, writing into existing storage.
+#pragma once
+
+#include "graph/fuse.hpp"
+
+namespace galop::graph {
+
+/// Makes `v` Ready. Explicit stack: graphs may be deep. On an exception no Value has changed its state.
+void force(Value& v);
+
+/// Runs a lowered plan of one output straight into memory that already exists (a partial write, R3).
+void run_into(Fusion& f, void* base, bool ordered);
+
+/// Evaluates the Pending Values that somebody holds, other than those in `except`, and that read `v` inside `region` (R3 ii).
+void force_readers(Value& v, const View& region, std::int64_t itemsize, std::initializer_list<const Value*> except);
+
+/// Counters since the start, for tests and explain.
+struct Counters {
+  std::int64_t kernels = 0;
+  std::int64_t donations = 0;
+  std::int64_t temporaries = 0;
+  std::int64_t bytes = 0;
+};
+Counters& counters();
+
+/// Bytes that a plan reads and writes.
+std::int64_t plan_bytes(const Plan& plan);
+
+}  // namespace galop::graph

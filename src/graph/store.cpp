@@ -1,0 +1,180 @@
+// Writing into storage that views share: rules R2 (full write), R3 (partial write) and R6 (overlapping destination).
+#include <algorithm>
+#include <cstring>
+
+#include "core/view.hpp"
+#include "galop/engine.hpp"
+#include "graph/build.hpp"
+#include "graph/evaluate.hpp"
+
+namespace galop::graph {
+namespace {
+
+// A Pending copy of `value` whose elements lie as `dst` says: the root of the kernel that performs a write.
+Ref<Value> store_node(const array& dst, const array& value, std::int64_t bytes) {
+  auto node = std::make_unique<Node>();
+  node->kind = Kind::map;
+  node->op = Op::cast;
+  node->loop = value.dtype();
+  node->domain = dst.shape();
+  Input in;
+  in.value = value.cell()->value;
+  in.view = broadcast_view("setitem", value.view(), dst.shape());
+  in.dtype = value.dtype();
+  node->in.push_back(std::move(in));
+  Ref<Value> v(new Value(dst.dtype(), dst.view(), bytes));
+  Value& below = *node->in[0].value;
+  v->operations = below.operations + 1;
+  v->depth = below.depth + 1;
+  v->cost = below.cost + 1;
+  v->node = std::move(node);
+  below.readers.push_back(v.get());
+  return v;
+}
+
+// Evaluates producers until the write is one kernel, which has the write alone as output.
+Fusion lower_store(Value& root) {
+  for (;;) {
+    Fusion f = lower(root);
+    if (f.first.empty()) return f;
+    for (Value* p : f.first) force(*p);
+  }
+}
+
+// A kernel that reads the storage through another map than the one it writes by must not write in place.
+bool clashes(const Fusion& f, const Value& target, const array& dst) {
+  const std::int64_t work = settings().overlap_maybe ? 0 : 1;
+  const auto* base = static_cast<const char*>(target.buffer->storage.data);
+  const auto [dl, dh] = byte_bounds(dst.view(), dst.itemsize());
+  for (std::size_t i = 0; i < f.loads.size(); ++i) {
+    const Value* w = f.loads[i];
+    if (!w) continue;
+    const Operand& in = f.plan.operands[i];
+    View v{f.plan.shape, in.strides, static_cast<const char*>(in.data) - base};
+    if (w != &target) {
+      // Foreign wrappers may share memory without sharing a Value.
+      if (!w->buffer->foreign && !target.buffer->foreign) continue;
+      const auto [l, h] = byte_bounds(v, itemsize(in.dtype));
+      if (l < dh && dl < h) return true;
+      continue;
+    }
+    if (itemsize(in.dtype) == dst.itemsize() && same_map(v, {f.plan.shape, dst.strides(), dst.view().offset})) continue;
+    if (overlap(v, itemsize(in.dtype), dst.view(), dst.itemsize(), work) != Overlap::no) return true;
+  }
+  return false;
+}
+
+// The first index of `dst` along each axis of the layout when dst is a box of it, axis by axis with the same strides.
+bool box_of(const View& dst, const View& layout, Dims& first) {
+  if (dst.ndim() != layout.ndim()) return false;
+  std::int64_t rest = dst.offset - layout.offset;
+  first.clear();
+  for (int k = 0; k < dst.ndim(); ++k) {
+    if (layout.strides[k] <= 0 || (k > 0 && layout.strides[k] > layout.strides[k - 1])) return false;
+    if (dst.strides[k] != layout.strides[k]) return false;
+    first.push_back(rest / layout.strides[k]);
+    rest %= layout.strides[k];
+    if (first[k] < 0 || first[k] + dst.shape[k] > layout.shape[k]) return false;
+  }
+  return rest == 0;
+}
+
+void copy_box(const char* from, char* to, const View& layout, DType t, const Dims& low, const Dims& high) {
+  Plan p;
+  Operand o{Operand::Kind::memory, t};
+  std::int64_t offset = layout.offset;
+  for (int k = 0; k < layout.ndim(); ++k) {
+    if (high[k] <= low[k]) return;
+    offset += low[k] * layout.strides[k];
+    p.shape.push_back(high[k] - low[k]);
+  }
+  o.data = from + offset;
+  o.strides = layout.strides;
+  p.operands.push_back(o);
+  p.registers.push_back(t);
+  p.outputs.push_back({0, t, to + offset, layout.strides, true, false});
+  canonicalize(p);
+  cpu_backend().run(p);
+}
+
+// Large write that reads its own storage: the new contents go into a second buffer, the rest is copied beside them, and the Cell moves
+// over. It moves fewer bytes than a temporary and a copy back, and old readers keep their Value.
+bool write_beside(const array& dst, Value& root, Value& old) {
+  Dims first;
+  if (2 * dst.size() < old.layout.size() || !box_of(dst.view(), old.layout, first) || old.dtype != dst.dtype()) return false;
+  Fusion f = lower_store(root);
+  if (!old.ready()) return false;
+  auto fresh = std::make_unique<Buffer>(old.bytes);
+  f.plan.outputs.resize(1);
+  f.plan.outputs[0].data = static_cast<char*>(fresh->storage.data) + dst.view().offset;
+  canonicalize(f.plan);
+  counters().kernels += 1;
+  counters().bytes += plan_bytes(f.plan);
+  cpu_backend().run(f.plan);
+  const auto* from = static_cast<const char*>(old.buffer->storage.data);
+  auto* to = static_cast<char*>(fresh->storage.data);
+  Dims low(old.layout.ndim(), 0), high = old.layout.shape;
+  for (int k = 0; k < old.layout.ndim(); ++k) {
+    Dims cut = high;
+    cut[k] = first[k];
+    copy_box(from, to, old.layout, old.dtype, low, cut);
+    cut = low;
+    cut[k] = first[k] + dst.shape()[k];
+    copy_box(from, to, old.layout, old.dtype, cut, high);
+    low[k] = first[k];
+    high[k] = first[k] + dst.shape()[k];
+  }
+  Ref<Value> next(new Value(old.dtype, old.layout, old.bytes));
+  next->buffer = std::move(fresh);
+  dst.cell()->value = std::move(next);
+  return true;
+}
+
+}  // namespace
+
+void assign(const array& dst, array value, const array* where) {
+  Lock lock;
+  if (dst.size() == 0) return;
+  Cell& cell = *dst.cell();
+  if (where) {
+    const MapOperand in[] = {{where, where->dtype(), {}}, {&value, value.dtype(), {}}, {&dst, dst.dtype(), {}}};
+    value = map(Op::where, 0, dst.dtype(), dst.dtype(), in, dst.shape());
+  }
+  const bool outside = cell.shared_with_outside();
+  if (!outside && dst.dtype() == cell.value->dtype && covers_once(dst.view(), dst.itemsize(), cell.value->bytes)) {
+    const bool at_once = settings().eager || value.cell()->shared_with_outside();
+    Ref<Value> next = store_node(dst, value, cell.value->bytes);
+    if (next->operations > settings().fusion_limit) force(*value.cell()->value);
+    cell.value = next;
+    value = array();
+    Value* raw = next.get();
+    next = Ref<Value>();
+    if (at_once || raw->depth > 48) force(*raw);
+    return;
+  }
+  Value& old = *cell.value;
+  force(old);
+  Ref<Value> root = store_node(dst, value, old.bytes);
+  const bool crossed = has_internal_overlap(dst.view(), dst.itemsize());
+  {
+    Fusion f = lower_store(*root);
+    if (crossed || clashes(f, old, dst)) {
+      if (!outside && !crossed && write_beside(dst, *root, old)) return;
+      counters().temporaries += 1;
+      root = Ref<Value>();
+      // A Value of its own, so that nothing of the destination is read any more when it is written.
+      if (value.cell()->value->ready()) value = cast(value, value.dtype());
+      force(*value.cell()->value);
+      root = store_node(dst, value, old.bytes);
+    }
+  }
+  // What nobody but this write can reach need not see the old elements afterwards.
+  Value* below = value.cell()->value.get();
+  const bool ours = value.cell()->refs.load() == 1 && below->refs.load() == 1 + static_cast<std::int64_t>(below->readers.size());
+  force_readers(old, dst.view(), dst.itemsize(), {root.get(), ours ? below : nullptr});
+  Fusion f = lower_store(*root);
+  f.plan.outputs.resize(1);
+  run_into(f, old.buffer->storage.data, crossed);
+}
+
+}  // namespace galop::graph
