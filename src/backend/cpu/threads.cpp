@@ -42,7 +42,7 @@ class InsidePart {
 struct Pool {
   explicit Pool(int n)
       : scheduler(tbb::attach{}),
-        limit(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(n)),
+        limit(std::in_place, tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(n)),
         arena(std::in_place, n, 1) {
     arena->initialize();
   }
@@ -62,7 +62,7 @@ struct Pool {
 struct State {
   std::shared_mutex mutex;  // shared: a job runs; exclusive: the pool changes
   std::unique_ptr<Pool> pool;
-  bool serial_only = false;  // a child whose parent could not end its workers: oneTBB's state in it is of no use
+  bool serial_only = false;   // a child whose parent could not end its workers: oneTBB's state in it is of no use
   std::atomic<int> count{0};  // 0: not yet asked
 };
 
@@ -120,7 +120,8 @@ void make_pool() {
   if (!s.pool && !s.serial_only) s.pool = std::make_unique<Pool>(n);
 }
 
-// Runs f(0) … f(parts - 1), each as one task. oneTBB's static partitioner sends a part to the same thread each time where it can.
+// Runs f(0) … f(parts - 1), each as one task. oneTBB's static partitioner sends a part to the same thread each time
+// where it can.
 void run_parts(int parts, function_ref<void(int)> f) {
   State& s = state();
   for (;;) {
