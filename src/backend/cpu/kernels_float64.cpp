@@ -1,0 +1,30 @@
+// Kernels of float64.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backend/cpu/kernels_float64.cpp"
+#include "backend/cpu/targets.hpp"
+
+#include <hwy/foreach_target.h>
+
+#include "backend/cpu/folds-inl.h"
+#include "backend/cpu/shards.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace galop::cpu::HWY_NAMESPACE {
+namespace {
+
+void fill_target(Kernels& kernels) {
+  fill_rows<double>(kernels);
+  fill_folds<double>(kernels);
+}
+
+}  // namespace
+}  // namespace galop::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace galop::cpu {
+
+void fill_float64(std::int64_t target, Kernels& kernels) { GALOP_FILL_TARGET(target, kernels); }
+
+}  // namespace galop::cpu
+#endif

@@ -1,0 +1,32 @@
+// Kernels of int8 and uint8 (and bool, which shares them).
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backend/cpu/kernels_int8.cpp"
+#include "backend/cpu/targets.hpp"
+
+#include <hwy/foreach_target.h>
+
+#include "backend/cpu/folds-inl.h"
+#include "backend/cpu/shards.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace galop::cpu::HWY_NAMESPACE {
+namespace {
+
+void fill_target(Kernels& kernels) {
+  fill_rows<std::int8_t>(kernels);
+  fill_folds<std::int8_t>(kernels);
+  fill_rows<std::uint8_t>(kernels);
+  fill_folds<std::uint8_t>(kernels);
+}
+
+}  // namespace
+}  // namespace galop::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace galop::cpu {
+
+void fill_int8(std::int64_t target, Kernels& kernels) { GALOP_FILL_TARGET(target, kernels); }
+
+}  // namespace galop::cpu
+#endif
