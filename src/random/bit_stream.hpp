@@ -32,29 +32,26 @@ using AnyBitStream = std::variant<Pcg64, Mt19937>;
 template <class G>
 class Burst;
 
-// Four interleaved chains of PCG64 hide the latency of its 128-bit product.
+// Two interleaved chains of PCG64, each of which leaps over the other's draws: that hides the latency of the 128-bit
+// product, and the multiplier is then the limit.
 class PcgChains {
  public:
-  static constexpr std::size_t kChains = 4;
+  static constexpr std::size_t kChains = 2;
 
   explicit PcgChains(const Pcg64::State& from);
 
-  // The next n outputs, n a multiple of four, each handed to put(i, bits).
+  // The next n outputs, n even, each handed to put(i, bits).
   template <class Put>
   void run(std::size_t n, Put&& put) {
-    u128 a = at_[0], b = at_[1], c = at_[2], d = at_[3];
+    u128 a = at_[0], b = at_[1];
     const u128 factor = leap_.factor, term = leap_.term;
     for (std::size_t i = 0; i < n; i += kChains) {
       put(i, Pcg64::output(a));
       put(i + 1, Pcg64::output(b));
-      put(i + 2, Pcg64::output(c));
-      put(i + 3, Pcg64::output(d));
       a = a * factor + term;
       b = b * factor + term;
-      c = c * factor + term;
-      d = d * factor + term;
     }
-    at_[0] = a, at_[1] = b, at_[2] = c, at_[3] = d;
+    at_[0] = a, at_[1] = b;
   }
 
  private:
@@ -111,7 +108,7 @@ class Burst<Pcg64> {
   Pcg64& g_;
   Block& block_;
   std::size_t at_ = Block::kSize;
-  std::size_t refilled_ = Block::kSize;  // one block too many, as the first `at_` counts none as used
+  std::size_t refilled_ = 0;
   bool has_uint32_;
   std::uint32_t uinteger_;
 };
@@ -123,14 +120,13 @@ class Burst<Mt19937> {
     explicit Block(const Mt19937&) {}
   };
 
-  Burst(Mt19937& g, Block&) : g_(g) { renew(); }
+  Burst(Mt19937& g, Block&) : g_(g) {}
   Burst(const Burst&) = delete;
   Burst& operator=(const Burst&) = delete;
   ~Burst() { g_.take(at_); }
 
   std::uint32_t next_uint32() {
     if (at_ == size_) [[unlikely]] {
-      g_.take(at_);
       renew();
     }
     return words_[at_++];
@@ -143,6 +139,7 @@ class Burst<Mt19937> {
 
  private:
   void renew() {
+    g_.take(at_);
     const auto words = g_.block();
     words_ = words.data();
     size_ = words.size();

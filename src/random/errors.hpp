@@ -13,7 +13,8 @@ namespace galop::random {
 // ValueError unless `value` is +0, positive or NaN, as NumPy asks of a scale: -0.0 is refused too.
 void check_non_negative(std::string_view op, std::string_view name, double value);
 
-// high - low. std::overflow_error (OverflowError) where it is not finite; ValueError where it is negative, unless `any_order`.
+// high - low. std::overflow_error (OverflowError) where it is not finite; ValueError where it is negative, unless
+// `any_order`.
 double checked_range(std::string_view op, double low, double high, bool any_order);
 
 }  // namespace galop::random

@@ -74,8 +74,8 @@ class Mt19937 {
  private:
   void regenerate();
 
-  alignas(64) std::uint32_t key_[kWords];
-  alignas(64) std::uint32_t words_[kWords];  // key_, tempered: what the generator gives out
+  std::uint32_t key_[kWords];
+  std::uint32_t words_[kWords];  // key_, tempered: what the generator gives out
   std::uint32_t pos_ = kWords;
 };
 

@@ -2,6 +2,8 @@
 
 #include "random/mt19937_block.hpp"
 
+#include <cmath>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "random/mt19937_block.cpp"
 #include <hwy/foreach_target.h>
@@ -14,7 +16,6 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using Words = hn::ScalableTag<std::uint32_t>;
-using Doubles = hn::ScalableTag<double>;
 using Floats = hn::ScalableTag<float>;
 
 // key[i] for i in [begin, end) from key[i], key[i + 1] and key[i + offset].
@@ -58,19 +59,20 @@ void Temper(const std::uint32_t* HWY_RESTRICT key, std::uint32_t* HWY_RESTRICT w
 
 void ToDoubles(const std::uint32_t* HWY_RESTRICT words, std::size_t n, double low, double range,
                double* HWY_RESTRICT out) {
-  const Doubles d;
-  const hn::RebindToUnsigned<Doubles> du;
-  const hn::Repartition<std::uint32_t, Doubles> dw;
+  std::size_t i = 0;
+#if HWY_TARGET != HWY_SCALAR  // whose vectors hold no pair of words
+  const hn::ScalableTag<double> d;
+  const hn::RebindToUnsigned<decltype(d)> du;
+  const hn::Repartition<std::uint32_t, decltype(d)> dw;
   const std::size_t lanes = hn::Lanes(d);
   // An integer below 2^32 in the low bits of 2^52 or 2^78 makes a double without a conversion; every step is exact.
   const auto exponent52 = hn::Set(du, 0x4330000000000000u);
-  const auto exponent78 = hn::Set(du, 0x4d30000000000000u);
+  const auto exponent78 = hn::Set(du, 0x44d0000000000000u);
   const auto both = hn::Set(d, 0x1p78 + 0x1p52);
   const auto first = hn::Set(du, 0xffffffffu);
   const auto scale = hn::Set(d, 0x1p-53);
   const auto vlow = hn::Set(d, low);
   const auto vrange = hn::Set(d, range);
-  std::size_t i = 0;
   for (; i + lanes <= n; i += lanes) {
     const auto pair = hn::BitCast(du, hn::LoadU(dw, words + 2 * i));
     const auto high27 = hn::Or(hn::ShiftRight<5>(hn::And(pair, first)), exponent78);
@@ -78,6 +80,7 @@ void ToDoubles(const std::uint32_t* HWY_RESTRICT words, std::size_t n, double lo
     const auto integer = hn::Add(hn::Sub(hn::BitCast(d, high27), both), hn::BitCast(d, low26));
     hn::StoreU(hn::Add(vlow, hn::Mul(vrange, hn::Mul(integer, scale))), d, out + i);
   }
+#endif
   for (; i < n; ++i) {
     const auto integer = (static_cast<std::int64_t>(words[2 * i] >> 5) << 26) + (words[2 * i + 1] >> 6);
     out[i] = low + range * (static_cast<double>(integer) * 0x1p-53);
@@ -100,6 +103,8 @@ void ToFloats(const std::uint32_t* HWY_RESTRICT words, std::size_t n, float* HWY
 
 void LowBitsToFloats(const std::uint32_t* HWY_RESTRICT words, std::size_t n, float low, float range,
                      float* HWY_RESTRICT out) {
+  std::size_t i = 0;
+#if (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2) || HWY_TARGET == HWY_NEON  // where MulAdd rounds once
   const Floats d;
   const hn::RebindToSigned<Floats> di;
   const Words dw;
@@ -108,12 +113,12 @@ void LowBitsToFloats(const std::uint32_t* HWY_RESTRICT words, std::size_t n, flo
   const auto scale = hn::Set(d, 0x1p-24f);
   const auto vlow = hn::Set(d, low);
   const auto vrange = hn::Set(d, range);
-  std::size_t i = 0;
   for (; i + lanes <= n; i += lanes) {
     const auto bits = hn::BitCast(di, hn::And(hn::LoadU(dw, words + i), mask));
-    hn::StoreU(hn::Add(hn::Mul(hn::Mul(hn::ConvertTo(d, bits), scale), vrange), vlow), d, out + i);
+    hn::StoreU(hn::MulAdd(hn::Mul(hn::ConvertTo(d, bits), scale), vrange, vlow), d, out + i);
   }
-  for (; i < n; ++i) out[i] = static_cast<float>(words[i] & 0xffffffu) * 0x1p-24f * range + low;
+#endif
+  for (; i < n; ++i) out[i] = std::fma(static_cast<float>(words[i] & 0xffffffu) * 0x1p-24f, range, low);
 }
 
 void AddWindow(const std::uint32_t* HWY_RESTRICT words, std::uint32_t* HWY_RESTRICT sum) {
@@ -145,9 +150,7 @@ void to_doubles(const std::uint32_t* words, std::size_t n, double low, double ra
   HWY_DYNAMIC_DISPATCH(ToDoubles)(words, n, low, range, out);
 }
 
-void to_floats(const std::uint32_t* words, std::size_t n, float* out) {
-  HWY_DYNAMIC_DISPATCH(ToFloats)(words, n, out);
-}
+void to_floats(const std::uint32_t* words, std::size_t n, float* out) { HWY_DYNAMIC_DISPATCH(ToFloats)(words, n, out); }
 
 void low_bits_to_floats(const std::uint32_t* words, std::size_t n, float low, float range, float* out) {
   HWY_DYNAMIC_DISPATCH(LowBitsToFloats)(words, n, low, range, out);

@@ -28,7 +28,7 @@ void to_doubles(const std::uint32_t* words, std::size_t n, double low, double ra
 // out[i] = u, the upper 24 bits of a word; u in [0, 1).
 void to_floats(const std::uint32_t* words, std::size_t n, float* out);
 
-// out[i] = u * range + low, u the lower 24 bits of a word; u in [0, 1).
+// out[i] = u * range + low, rounded once, u the lower 24 bits of a word; u in [0, 1).
 void low_bits_to_floats(const std::uint32_t* words, std::size_t n, float low, float range, float* out);
 
 // sum ^= words, 624 of them.

@@ -138,7 +138,7 @@ std::size_t degree(const Polynomial& p) {
 Polynomial step(std::uint64_t n) {
   Polynomial result{};
   result[0] = 1;
-  for (int bit = std::bit_width(n); bit-- > 0;) {
+  for (auto bit = static_cast<int>(std::bit_width(n)); bit-- > 0;) {
     result = squared(result);
     if (((n >> bit) & 1) != 0) result = times_t(result);
   }

@@ -60,7 +60,9 @@ class Pcg64 {
   static std::uint64_t output(u128 state) {
     return std::rotr(high_half(state) ^ low_half(state), static_cast<int>(high_half(state) >> 58));
   }
-  static double to_double(std::uint64_t bits) { return static_cast<double>(static_cast<std::int64_t>(bits >> 11)) * 0x1p-53; }
+  static double to_double(std::uint64_t bits) {
+    return static_cast<double>(static_cast<std::int64_t>(bits >> 11)) * 0x1p-53;
+  }
 
   // x -> factor * x + term: `delta` steps of the generator at once.
   struct Leap {

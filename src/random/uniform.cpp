@@ -104,22 +104,27 @@ void fill_uniform_at(const G& start, std::uint64_t begin, double low, double ran
 
 template <class G>
 void fill_bytes(G& g, std::size_t n, std::uint8_t* out) {
+  if (n == 0) {
+    g.next_uint32();  // as NumPy, whose count of words is 1 then
+    return;
+  }
   draw(g, n / 4, [=](auto& stream) {
     std::size_t i = 0;
     while (i < n) {
       std::uint32_t word = stream.next_uint32();
-      for (const std::size_t end = std::min(n, i + 4); i < end; ++i, word >>= 8) out[i] = static_cast<std::uint8_t>(word);
+      for (const std::size_t end = std::min(n, i + 4); i < end; ++i, word >>= 8)
+        out[i] = static_cast<std::uint8_t>(word);
     }
   });
 }
 
-#define GALOP_INSTANTIATE(G)                                                                                   \
-  template void fill_random(G&, std::size_t, double*);                                                         \
-  template void fill_random(G&, std::size_t, float*);                                                          \
-  template void fill_uniform(G&, double, double, std::size_t, double*);                                        \
-  template void fill_random_at(const G&, std::uint64_t, std::size_t, double*);                                 \
-  template void fill_random_at(const G&, std::uint64_t, std::size_t, float*);                                  \
-  template void fill_uniform_at(const G&, std::uint64_t, double, double, std::size_t, double*);                \
+#define GALOP_INSTANTIATE(G)                                                                    \
+  template void fill_random(G&, std::size_t, double*);                                          \
+  template void fill_random(G&, std::size_t, float*);                                           \
+  template void fill_uniform(G&, double, double, std::size_t, double*);                         \
+  template void fill_random_at(const G&, std::uint64_t, std::size_t, double*);                  \
+  template void fill_random_at(const G&, std::uint64_t, std::size_t, float*);                   \
+  template void fill_uniform_at(const G&, std::uint64_t, double, double, std::size_t, double*); \
   template void fill_bytes(G&, std::size_t, std::uint8_t*);
 GALOP_FOR_EACH_BIT_STREAM(GALOP_INSTANTIATE)
 #undef GALOP_INSTANTIATE

@@ -1,0 +1,57 @@
+// Generator on raw memory: the algorithms of NumPy's default_rng over PCG64 or MT19937.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "random/bit_stream.hpp"
+#include "random/choice.hpp"
+#include "random/exponential.hpp"
+#include "random/integers.hpp"
+
+namespace galop::random {
+
+class Generator {
+ public:
+  // default_rng(seed): PCG64.
+  explicit Generator(SeedSequence seed) : bits_(Pcg64(seed)), seed_(std::move(seed)) {}
+  // Over a bit stream; with the sequence that seeded it, the generator can spawn.
+  explicit Generator(AnyBitStream bits, std::optional<SeedSequence> seed = std::nullopt)
+      : bits_(std::move(bits)), seed_(std::move(seed)) {}
+
+  AnyBitStream& bits() { return bits_; }
+  const AnyBitStream& bits() const { return bits_; }
+  const std::optional<SeedSequence>& seed_sequence() const { return seed_; }
+
+  // n generators of the same kind from children of the seed sequence. ValueError where there is none.
+  std::vector<Generator> spawn(std::size_t n);
+
+  // Each fills n elements at out. Exceptions leave the state as it was.
+  void random(std::size_t n, double* out);
+  void random(std::size_t n, float* out);
+  // low + (high - low) * u. OverflowError for a range that is not finite, ValueError for a negative one.
+  void uniform(double low, double high, std::size_t n, double* out);
+  // [low, high), or [low, high] with endpoint; ValueError as in integer_bounds.
+  void integers(IntType type, i128 low, i128 high, bool endpoint, std::size_t n, void* out);
+  void standard_normal(std::size_t n, double* out);
+  void standard_normal(std::size_t n, float* out);
+  // ValueError for a negative scale, here and below.
+  void normal(double loc, double scale, std::size_t n, double* out);
+  void standard_exponential(ExponentialMethod method, std::size_t n, double* out);
+  void standard_exponential(ExponentialMethod method, std::size_t n, float* out);
+  void exponential(double scale, std::size_t n, double* out);
+  void bytes(std::size_t n, std::uint8_t* out);
+  void shuffle(std::size_t n, std::size_t item_size, std::ptrdiff_t stride, void* data);
+  void permutation(std::size_t n, std::int64_t* out);
+  void choice(const Choice& choice, std::size_t n, std::int64_t* out);
+
+ private:
+  AnyBitStream bits_;
+  std::optional<SeedSequence> seed_;
+};
+
+}  // namespace galop::random
