@@ -61,7 +61,7 @@ if(GALOP_PYTHON)
   if(NOT SKBUILD AND NOT Python_EXECUTABLE AND EXISTS "${PROJECT_SOURCE_DIR}/.venv/bin/python")
     set(Python_EXECUTABLE "${PROJECT_SOURCE_DIR}/.venv/bin/python" CACHE FILEPATH "Python to build for")
   endif()
-  galop_find_package(Python "python3-dev" 3.11 COMPONENTS Interpreter Development.Module)
+  galop_find_package(Python "python3-dev" 3.11 COMPONENTS Interpreter Development.Module NumPy)
   execute_process(COMMAND "${Python_EXECUTABLE}" -m nanobind --cmake_dir
     OUTPUT_STRIP_TRAILING_WHITESPACE OUTPUT_VARIABLE nanobind_dir RESULT_VARIABLE failed ERROR_QUIET)
   if(failed)

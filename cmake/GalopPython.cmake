@@ -4,7 +4,7 @@ file(GLOB_RECURSE python_sources CONFIGURE_DEPENDS python/src/*.cpp)
 nanobind_add_module(_galop NB_STATIC NOMINSIZE NB_DOMAIN galop NB_SUPPRESS_WARNINGS ${python_sources})
 galop_own(_galop)
 target_include_directories(_galop PRIVATE python/src src)
-target_link_libraries(_galop PRIVATE galop::galop)
+target_link_libraries(_galop PRIVATE galop::galop Python::NumPy)
 set_target_properties(_galop PROPERTIES
   LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/python/galop" INSTALL_RPATH "$ORIGIN")
 

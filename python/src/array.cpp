@@ -1,0 +1,285 @@
+// The class galop.ndarray: construction, attributes and the methods that are not thin Python.
+#include "galop/create.hpp"
+#include "galop/linalg.hpp"
+#include "galop/manipulate.hpp"
+
+#include "binding.hpp"
+
+namespace galop::python {
+
+PyTypeObject* ndarray_type = nullptr;
+
+PyObject* wrap(array a) {
+  nb::object o = nb::inst_alloc(nb::handle(reinterpret_cast<PyObject*>(ndarray_type)));
+  new (nb::inst_ptr<NDArray>(o)) NDArray(std::move(a));
+  nb::inst_mark_ready(o);
+  return o.release().ptr();
+}
+
+nb::tuple wrap_all(std::vector<array> arrays) {
+  PyObject* t = checked(PyTuple_New(static_cast<Py_ssize_t>(arrays.size())));
+  for (std::size_t i = 0; i < arrays.size(); ++i)
+    PyTuple_SET_ITEM(t, static_cast<Py_ssize_t>(i), wrap(std::move(arrays[i])));
+  return nb::steal<nb::tuple>(t);
+}
+
+namespace {
+
+/// ndarray(shape, dtype=float, buffer=None, offset=0, strides=None, order=None), as numpy.ndarray. Objects are complete
+/// when __new__ returns, so that no slot ever meets a raw one.
+PyObject* construct(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
+  return guarded([&]() -> PyObject* {
+    static const char* names[] = {"shape", "dtype", "buffer", "offset", "strides", "order", nullptr};
+    PyObject *shape, *dtype = Py_None, *buffer = Py_None, *offset = nullptr, *strides = Py_None, *order = Py_None;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OOOOO:ndarray", const_cast<char**>(names), &shape, &dtype,
+                                     &buffer, &offset, &strides, &order))
+      return nullptr;
+    array a = [&] {
+      if (buffer != Py_None || strides != Py_None) {
+        nb::object view = nb::steal(checked(PyObject_Call(numpy("ndarray").ptr(), args, kwargs)));
+        return as_array(view.ptr());
+      }
+      return empty_in_order(to_dims(shape, "shape"), to_optional_dtype(dtype).value_or(DType::float64),
+                            to_order(order, 'C'));
+    }();
+    nb::object o = nb::inst_alloc(nb::handle(reinterpret_cast<PyObject*>(type)));
+    new (nb::inst_ptr<NDArray>(o)) NDArray(std::move(a));
+    nb::inst_mark_ready(o);
+    return o.release().ptr();
+  });
+}
+
+int initialise(PyObject*, PyObject*, PyObject*) { return 0; }
+
+// Attributes ----------------------------------------------------------------------------------------------------------
+
+PyObject* get_shape(PyObject* self, void*) {
+  return guarded([&] { return to_tuple(get(self).shape()).release().ptr(); });
+}
+
+int set_shape(PyObject* self, PyObject* value, void*) {
+  return guarded_int([&] {
+    if (!value) throw TypeError("[shape] cannot delete the shape of an array");
+    array& a = get(self);
+    array r = a.reshape(to_dims(value, "shape"));
+    if (r.cell() != a.cell()) {
+      PyErr_SetString(PyExc_AttributeError,
+                      "[shape] incompatible shape for in-place modification; use `.reshape()` to make a copy");
+      return -1;
+    }
+    a = std::move(r);
+    return 0;
+  });
+}
+
+template <int (array::*f)() const>
+PyObject* get_int(PyObject* self, void*) {
+  return PyLong_FromLong((get(self).*f)());
+}
+template <std::int64_t (array::*f)() const>
+PyObject* get_long(PyObject* self, void*) {
+  return PyLong_FromLongLong((get(self).*f)());
+}
+template <array (array::*f)() const>
+PyObject* get_view(PyObject* self, void*) {
+  return guarded([&] { return wrap((get(self).*f)()); });
+}
+
+PyObject* get_strides(PyObject* self, void*) {
+  return guarded([&] { return to_tuple(get(self).strides()).release().ptr(); });
+}
+
+PyObject* get_dtype(PyObject* self, void*) {
+  PyObject* d = dtype_object(get(self).dtype());
+  Py_INCREF(d);
+  return d;
+}
+
+PyObject* get_matrix_transpose(PyObject* self, void*) {
+  return guarded([&] {
+    const array& a = get(self);
+    if (a.ndim() < 2)
+      throw ValueError("[mT] matrix transpose needs at least 2 axes; got shape " + to_string(a.shape()));
+    return wrap(swapaxes(a, -1, -2));
+  });
+}
+
+template <array (array::*f)() const>
+int set_part(PyObject* self, PyObject* value, void*) {
+  return guarded_int([&] {
+    if (!value) throw TypeError("[ndarray] cannot delete a part of an array");
+    const array& a = get(self);
+    Operand v;
+    v.take(value, real_dtype(a.dtype()));
+    if (!is_complex(a.dtype()) && f == &array::imag) throw TypeError("[imag] the array has no imaginary part to set");
+    (is_complex(a.dtype()) ? (a.*f)() : a).assign(v.arg());
+    return 0;
+  });
+}
+
+PyObject* get_device(PyObject*, void*) { return PyUnicode_FromString("cpu"); }
+PyObject* get_none(PyObject*, void*) { Py_RETURN_NONE; }
+
+PyGetSetDef attributes[] = {
+    {"shape", &get_shape, &set_shape, "Extents of the axes; assigning reshapes in place where no copy is needed.",
+     nullptr},
+    {"strides", &get_strides, nullptr, "Bytes from one element to the next along each axis.", nullptr},
+    {"ndim", &get_int<&array::ndim>, nullptr, "Number of axes.", nullptr},
+    {"size", &get_long<&array::size>, nullptr, "Number of elements.", nullptr},
+    {"itemsize", &get_int<&array::itemsize>, nullptr, "Bytes of one element.", nullptr},
+    {"nbytes", &get_long<&array::nbytes>, nullptr, "Bytes of all elements.", nullptr},
+    {"dtype", &get_dtype, nullptr, "NumPy's dtype object.", nullptr},
+    {"T", &get_view<&array::T>, nullptr, "The array with its axes reversed, a view.", nullptr},
+    {"mT", &get_matrix_transpose, nullptr, "The array with its last two axes exchanged, a view.", nullptr},
+    {"real", &get_view<&array::real>, &set_part<&array::real>, "Real part, a view.", nullptr},
+    {"imag", &get_view<&array::imag>, &set_part<&array::imag>, "Imaginary part; a view for a complex array.", nullptr},
+    {"device", &get_device, nullptr, "Where the array lives: \"cpu\".", nullptr},
+    {"base", &get_none, nullptr, "None: Galop's views share storage, they do not own one another.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr},
+};
+
+// Methods -------------------------------------------------------------------------------------------------------------
+
+const array& self_of(nb::handle o) {
+  if (!is_array(o.ptr())) throw TypeError("[ndarray] method called on " + std::string(Py_TYPE(o.ptr())->tp_name));
+  return get(o.ptr());
+}
+
+/// The arguments *axes or *shape: several integers, or one sequence (or None).
+PyObject* one_or_all(nb::args args) { return args.size() == 1 ? PyTuple_GET_ITEM(args.ptr(), 0) : args.ptr(); }
+
+nb::object item(nb::handle self, nb::args args) {
+  const array& a = self_of(self);
+  if (args.size() == 0) {
+    if (a.size() != 1)
+      throw ValueError("[item] only an array of size 1 is one Python scalar; got shape " + to_string(a.shape()));
+    return nb::steal(python_scalar(a));
+  }
+  Dims at = to_dims(one_or_all(args), "item");
+  Dims extents = a.shape();
+  if (at.size() == 1 && a.ndim() != 1) extents = Dims{a.size()};
+  if (at.size() != extents.size())
+    throw ValueError("[item] incorrect number of indices for shape " + to_string(a.shape()) + "; got " + to_string(at));
+  std::int64_t flat = 0;
+  for (int i = 0; i < at.size(); ++i) {
+    std::int64_t k = at[i] < 0 ? at[i] + extents[i] : at[i];
+    if (k < 0 || k >= extents[i])
+      throw IndexError("[item] index " + std::to_string(at[i]) + " is out of bounds for axis " + std::to_string(i) +
+                       " with size " + std::to_string(extents[i]));
+    flat = flat * extents[i] + k;
+  }
+  return nb::steal(python_scalar(a, flat));
+}
+
+array reshape_in_order(const array& a, const Dims& shape, char order) {
+  if (order == 'A') order = a.is_f_contiguous() && !a.is_c_contiguous() ? 'F' : 'C';
+  if (order != 'F') return a.reshape(shape);
+  Dims back(shape);
+  std::reverse(back.begin(), back.end());
+  return a.T().reshape(back).T();
+}
+
+nb::object reshape(nb::handle self, nb::args shape, nb::handle order, nb::handle copy) {
+  const array& a = self_of(self);
+  if (shape.size() == 0) throw TypeError("[reshape] expected a shape");
+  Dims d = to_dims(one_or_all(shape), "reshape");
+  bool must_copy = !copy.is_none() && PyObject_IsTrue(copy.ptr()) > 0;
+  array r = reshape_in_order(must_copy ? a.copy() : a, d, to_order(order, 'C'));
+  if (!copy.is_none() && !must_copy && r.cell() != a.cell())
+    throw ValueError("[reshape] unable to avoid a copy while reshaping; got shape " + to_string(a.shape()) +
+                     ", wanted " + to_string(d));
+  return wrap_object(std::move(r));
+}
+
+nb::object ravel(nb::handle self, nb::handle order) {
+  const array& a = self_of(self);
+  char o = to_order(order, 'C');
+  if (o == 'K') o = 'A';
+  return wrap_object(reshape_in_order(a, {-1}, o));
+}
+
+nb::object flatten(nb::handle self, nb::handle order) {
+  const array& a = self_of(self);
+  char o = to_order(order, 'C');
+  if (o == 'K') o = 'A';
+  array r = reshape_in_order(a, {-1}, o);
+  return wrap_object(r.cell() == a.cell() ? copy_in_order(r, 'C') : r);
+}
+
+nb::object transpose(nb::handle self, nb::args axes) {
+  const array& a = self_of(self);
+  if (axes.size() == 0 || (axes.size() == 1 && axes[0].is_none())) return wrap_object(a.T());
+  return wrap_object(a.transpose(to_dims(one_or_all(axes), "transpose")));
+}
+
+nb::object astype(nb::handle self, nb::handle dtype, nb::handle order, nb::handle casting, nb::handle,
+                  nb::handle copy) {
+  const array& a = self_of(self);
+  DType t = to_dtype(dtype.ptr());
+  if (!cast_allowed(a.dtype(), t, to_casting(casting)))
+    throw TypeError("[astype] cannot cast from " + std::string(name(a.dtype())) + " to " + std::string(name(t)) +
+                    " by the rule " + nb::repr(casting).c_str());
+  char o = to_order(order, 'K');
+  bool in_order = o == 'K' || o == 'A' || (o == 'F' ? a.is_f_contiguous() : a.is_c_contiguous());
+  if (t == a.dtype() && in_order && PyObject_IsTrue(copy.ptr()) == 0) return nb::borrow(self);
+  array out = empty_in_order(a.shape(), t, o, &a);
+  out.assign(a);
+  return wrap_object(std::move(out));
+}
+
+nb::object copy(nb::handle self, nb::handle order) {
+  return wrap_object(copy_in_order(self_of(self), to_order(order, 'C')));
+}
+
+void fill(nb::handle self, nb::handle value) {
+  const array& a = self_of(self);
+  Operand v;
+  v.take(value.ptr(), a.dtype());
+  a.assign(v.arg());
+}
+
+nb::object view_as_is(nb::handle self) {
+  const array& a = self_of(self);
+  return wrap_object(a.with_view(a.view()));
+}
+
+bool set_writeable(nb::handle self, bool w) {
+  array& a = get(self.ptr());
+  if (!is_array(self.ptr())) return false;
+  a.set_writeable(w);
+  return true;
+}
+
+}  // namespace
+
+void bind_array(nb::module_& m) {
+  static std::vector<PyType_Slot> slots{{Py_tp_new, reinterpret_cast<void*>(&construct)},
+                                        {Py_tp_init, reinterpret_cast<void*>(&initialise)},
+                                        {Py_tp_getset, attributes}};
+  for (PyType_Slot* part : {operator_slots, index_slots, buffer_slots})
+    for (; part->slot; ++part) slots.push_back(*part);
+  slots.push_back({0, nullptr});
+  nb::class_<NDArray> c(m, "ndarray", nb::type_slots(slots.data()), nb::is_weak_referenceable(), nb::pooled(256),
+                        "ndarray(shape, dtype=float, buffer=None, offset=0, strides=None, order=None)\n\n"
+                        "An n-dimensional array with NumPy's semantics; its values are computed when they are needed.");
+  ndarray_type = reinterpret_cast<PyTypeObject*>(c.ptr());
+  c.attr("__module__") = "galop";
+  c.attr("__array_priority__") = 20.0;
+  const auto none = nb::none();
+  c.def("item", &item)
+      .def("reshape", &reshape, nb::arg("shape"), nb::kw_only(), nb::arg("order") = "C", nb::arg("copy") = none)
+      .def("ravel", &ravel, nb::arg("order") = "C")
+      .def("flatten", &flatten, nb::arg("order") = "C")
+      .def("transpose", &transpose)
+      .def("astype", &astype, nb::arg("dtype").none(), nb::arg("order") = "K", nb::arg("casting") = "unsafe",
+           nb::arg("subok") = true, nb::arg("copy") = true)
+      .def("copy", &copy, nb::arg("order") = "C")
+      .def("fill", &fill, nb::arg("value"))
+      .def("_view", &view_as_is)
+      .def("_c_contiguous", [](nb::handle self) { return self_of(self).is_c_contiguous(); })
+      .def("_f_contiguous", [](nb::handle self) { return self_of(self).is_f_contiguous(); })
+      .def("_writeable", [](nb::handle self) { return self_of(self).writeable(); })
+      .def("_set_writeable", &set_writeable);
+}
+
+}  // namespace galop::python

@@ -1,0 +1,213 @@
+// What the parts of the Python module share: the array object, conversions between Python and C++, errors, the GIL.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <exception>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "galop/array.hpp"
+#include "galop/reduce.hpp"
+#include "galop/ufunc.hpp"
+
+namespace nb = nanobind;
+
+namespace galop::python {
+
+// Memory that Python owns ---------------------------------------------------------------------------------------------
+
+/// Gives up a reference from any thread, with or without the GIL: the object dies in `bury`, never inside the engine.
+void release_later(PyObject* o) noexcept;
+/// Drops the references given up so far. Needs the GIL.
+void bury() noexcept;
+
+struct Burial {
+  ~Burial() { bury(); }
+};
+
+/// The C++ side of galop.ndarray. Members die in reverse: the owner of foreign memory, given up by `value`, goes right
+/// after it.
+struct NDArray {
+  [[no_unique_address]] Burial burial;
+  array value;
+  explicit NDArray(array v) : value(std::move(v)) {}
+};
+
+// The array object ----------------------------------------------------------------------------------------------------
+
+extern PyTypeObject* ndarray_type;
+
+inline bool is_array(PyObject* o) { return Py_TYPE(o) == ndarray_type || PyType_IsSubtype(Py_TYPE(o), ndarray_type); }
+inline array& get(PyObject* o) { return nb::inst_ptr<NDArray>(o)->value; }
+/// A new galop.ndarray.
+PyObject* wrap(array a);
+inline nb::object wrap_object(array a) { return nb::steal(wrap(std::move(a))); }
+nb::tuple wrap_all(std::vector<array> arrays);
+
+// Errors --------------------------------------------------------------------------------------------------------------
+
+/// Turns the C++ exception being handled into a Python error.
+void set_error() noexcept;
+
+/// Runs a type slot's body; a C++ exception becomes a Python error and the slot's failure value.
+template <class F>
+PyObject* guarded(F&& f) noexcept {
+  try {
+    return f();
+  } catch (...) {
+    set_error();
+    return nullptr;
+  }
+}
+template <class F>
+int guarded_int(F&& f) noexcept {
+  try {
+    return f();
+  } catch (...) {
+    set_error();
+    return -1;
+  }
+}
+/// Throws the Python error that a C function has just set.
+[[noreturn]] inline void rethrow() { throw nb::python_error(); }
+inline PyObject* checked(PyObject* o) {
+  if (!o) rethrow();
+  return o;
+}
+
+// The GIL -------------------------------------------------------------------------------------------------------------
+
+/// Work on fewer elements keeps the GIL: giving it up and taking it back would take longer.
+inline constexpr std::int64_t kLongWork = 1 << 15;
+
+/// Runs f without the GIL when it may take long. The engine never asks for the GIL while it holds its lock (owners of
+/// foreign memory go through release_later), so waiting here cannot deadlock. f must work on copies of handles: other
+/// threads may rebind the objects.
+template <class F>
+decltype(auto) without_gil(std::int64_t elements, F&& f) {
+  if (elements < kLongWork) return f();
+  nb::gil_scoped_release release;
+  return f();
+}
+
+// Conversions ---------------------------------------------------------------------------------------------------------
+
+/// NumPy's dtype object, a borrowed reference.
+PyObject* dtype_object(DType t);
+/// Anything that numpy.dtype takes. Throws TypeError for dtypes that Galop does not have.
+DType to_dtype(PyObject* o);
+/// As to_dtype; None is unset.
+std::optional<DType> to_optional_dtype(nb::handle o);
+/// The DType of a type number of NumPy, or unset.
+std::optional<DType> dtype_of_number(int type_number);
+
+/// A shape from an integer or a sequence of integers; `what` names it in errors.
+Dims to_dims(PyObject* o, const char* what);
+/// None is unset.
+std::optional<Dims> to_optional_dims(nb::handle o, const char* what);
+int to_int(PyObject* o, const char* what);
+nb::tuple to_tuple(const Dims& d);
+Casting to_casting(nb::handle o);
+bool cast_allowed(DType from, DType to, Casting casting);
+/// 'C', 'F', 'A' or 'K'.
+char to_order(nb::handle o, char when_none);
+
+/// A weak number from a Python bool, int, float or complex, or nothing. An integer beyond 64 bits gives nothing, too.
+std::optional<scalar> to_weak(PyObject* o);
+/// Any single number: Python's, NumPy's scalars, arrays of one element. Throws TypeError.
+scalar to_number(PyObject* o);
+
+/// An array over a NumPy array's memory. Throws TypeError naming a dtype that Galop does not have.
+array from_numpy(PyObject* numpy_array);
+/// An array of whatever NumPy makes an array of; without a copy where the object owns memory.
+array as_array(PyObject* o, std::optional<DType> dtype = {});
+/// The parts of an index expression, one object or a tuple. Throws IndexError.
+std::vector<index> to_parts(PyObject* key);
+/// A bool array of `o`, or nothing for True; `store` keeps it alive.
+const array* to_mask(nb::handle o, std::optional<array>& store);
+
+/// The element at flat C-order position i as NumPy's scalar, or as Python's bool, int, float or complex.
+PyObject* numpy_scalar(const array& a, std::int64_t i = 0);
+PyObject* python_scalar(const array& a, std::int64_t i = 0);
+
+/// An uninitialised array laid out in order 'C', 'F', 'A' or 'K' of `like`.
+array empty_in_order(const Dims& shape, DType t, char order, const array* like = nullptr);
+array copy_in_order(const array& a, char order);
+
+/// One operand of an operation: an array, borrowed or converted, or a weak number.
+class Operand {
+ public:
+  Operand() = default;
+  Operand(const Operand&) = delete;
+  Operand& operator=(const Operand&) = delete;
+
+  /// False when `o` is for somebody else to deal with: no number, array or sequence, or a type with a protocol of its
+  /// own. `partner`, the dtype it will meet, allows integers beyond 64 bits and NumPy's scalars as plain numbers.
+  bool accept(PyObject* o, std::optional<DType> partner = {});
+  /// As accept, but throws TypeError.
+  void take(PyObject* o, std::optional<DType> partner = {});
+
+  bool is_array() const { return array_ != nullptr; }
+  const array& as_array() const { return *array_; }
+  galop::arg arg() const { return array_ ? galop::arg(*array_) : galop::arg(number_); }
+
+ private:
+  void own(array a) {
+    store_.emplace(std::move(a));
+    array_ = &*store_;
+  }
+
+  const array* array_ = nullptr;
+  scalar number_{false};
+  std::optional<array> store_;
+};
+
+/// Whether objects of the type deal with arrays themselves: __array_ufunc__ of their own, or a higher
+/// __array_priority__.
+bool defers_to(PyTypeObject* t);
+
+/// An argument `out`: a Galop array, or a NumPy array that is written through.
+class Output {
+ public:
+  /// None leaves it empty. Throws TypeError for anything but an array.
+  void take(PyObject* o);
+  const array* get() const { return array_; }
+  /// After the operation: the object that was passed, or a new object for `result`.
+  PyObject* give(array result);
+
+ private:
+  PyObject* object_ = nullptr;
+  const array* array_ = nullptr;
+  std::optional<array> store_;
+};
+
+/// The arguments of a reduction, kept alive for the call.
+struct Reduction {
+  reduce_options options;
+  Output out;
+  std::optional<array> mask;
+
+  Reduction(nb::handle axis, nb::handle dtype, nb::handle out_, nb::handle keepdims, nb::handle initial,
+            nb::handle where);
+  Reduction(const Reduction&) = delete;
+};
+
+// The operations of the table on Python objects -----------------------------------------------------------------------
+
+/// numpy.<name>, for what Galop leaves to NumPy.
+nb::object numpy(const char* name);
+
+// Parts of the module -------------------------------------------------------------------------------------------------
+
+void bind_array(nb::module_& m);
+void bind_ufunc(nb::module_& m);
+void bind_functions(nb::module_& m);
+void bind_interop(nb::module_& m);
+
+extern PyType_Slot operator_slots[];
+extern PyType_Slot index_slots[];
+extern PyType_Slot buffer_slots[];
+
+}  // namespace galop::python
