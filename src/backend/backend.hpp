@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/op.hpp"
@@ -13,6 +14,7 @@ namespace galop {
 struct Storage {
   void* data = nullptr;
   std::int64_t bytes = 0;
+  std::int64_t capacity = 0;  // what the backend keeps for it
 };
 
 /// One input of a plan. Its value at a coordinate c of the domain: memory at data + Σ c·stride, the integer start + Σ c·stride, or
@@ -75,6 +77,24 @@ struct Matrix {
   std::int64_t row, col;
 };
 
+/// An axis that is indexed by numbers in memory, `extent` of them valid; negative ones count from the end. `stride` in bytes.
+struct IndexedAxis {
+  const std::int64_t* index;
+  std::int64_t extent, stride;
+};
+
+/// Blocks of elements at scattered places, and the same blocks packed one after the other. Strides and offsets in bytes.
+struct Blocks {
+  int itemsize;
+  std::int64_t count;
+  const std::int64_t* offsets;  // of each block, from `places`
+  void* places;
+  void* packed;
+  std::int64_t packed_step;     // from one packed block to the next
+  Dims shape{};                 // of a block
+  Dims place_strides{}, packed_strides{};
+};
+
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -85,6 +105,20 @@ class Backend {
   /// out[i] = op over the elements before and at i, along the last axis of `shape`; strides in bytes.
   virtual void scan(Op op, DType t, const Dims& shape, const void* in, const Dims& in_strides, void* out,
                     const Dims& out_strides) = 0;
+  /// at = op(at, values[i]) for at = base + offsets[i], one after the other; unary operations when `values` is null.
+  virtual void at(Op op, DType t, void* base, const std::int64_t* offsets, std::int64_t n, const void* values) = 0;
+  /// offsets[i] = Σ index · stride over the axes; false, and no meaning in them, when an index is out of bounds.
+  virtual bool locate(std::span<const IndexedAxis> axes, std::int64_t count, std::int64_t* offsets) = 0;
+  /// The packed blocks from the scattered ones; they do not overlap.
+  virtual void gather(const Blocks& b) = 0;
+  /// The scattered blocks from the packed ones; of several for one place the last stays.
+  virtual void scatter(const Blocks& b) = 0;
+  /// How many of n bools are true, where they are, and the elements beside them packed.
+  virtual std::int64_t count_true(const void* mask, std::int64_t n) = 0;
+  virtual void positions(const void* mask, std::int64_t n, std::int64_t* out) = 0;
+  virtual void compress(const void* mask, std::int64_t n, int itemsize, const void* in, void* out) = 0;
+  /// 0: all cores allowed.
+  virtual void set_threads(int n) = 0;
   /// c = a · b in dtype t; c does not overlap a or b.
   virtual void matmul(DType t, const Matrix& a, const Matrix& b, const Matrix& c) = 0;
 };

@@ -17,7 +17,7 @@ Lock::Lock() : lock_(engine_mutex()) {}
 Buffer::Buffer(std::int64_t bytes) : storage(cpu_backend().allocate(bytes)) {}
 
 Buffer::Buffer(void* data, std::int64_t bytes, bool readonly_, std::function<void()> owner_)
-    : storage{data, bytes}, foreign(true), readonly(readonly_), owner(std::move(owner_)) {}
+    : storage{data, bytes, 0}, foreign(true), readonly(readonly_), owner(std::move(owner_)) {}
 
 Buffer::~Buffer() {
   if (!foreign)

@@ -1,0 +1,320 @@
+// Reductions and running folds: axes, dtypes, empty and masked cases, and the statistics made of them.
+#include "galop/reduce.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+
+#include "api/checks.hpp"
+#include "api/promotion.hpp"
+#include "core/op.hpp"
+#include "core/view.hpp"
+#include "galop/create.hpp"
+#include "graph/build.hpp"
+
+namespace galop {
+namespace {
+
+using api::require_cast;
+using graph::MapOperand;
+
+std::string tag(std::string_view op) { return "[" + std::string(op) + "] "; }
+
+bool is_logical(Op op) { return op == Op::logical_and || op == Op::logical_or || op == Op::logical_xor; }
+
+// NumPy's accumulation dtype: sums and products of bool and narrow integers run in 64 bits.
+DType accumulation_dtype(Op op, DType t, std::optional<DType> asked) {
+  if (is_logical(op)) return DType::bool_;
+  if (asked) {
+    if (info(op).types.find(typecode(*asked)) == std::string_view::npos)
+      throw TypeError(tag(info(op).name) + "no loop for the dtype asked for; got " + std::string(name(*asked)));
+    return *asked;
+  }
+  if (op == Op::add || op == Op::multiply) {
+    if (t == DType::bool_ || kind(t) == 'i') return DType::int64;
+    if (kind(t) == 'u') return DType::uint64;
+  }
+  if (op == Op::divide && !is_inexact(t)) return DType::float64;
+  return find_loop(op, t);
+}
+
+void require_reduction(Op op) {
+  const OpInfo& row = info(op);
+  if (row.nin != 2 || row.nout != 1 || row.int_second)
+    throw ValueError(tag(row.name) + "reductions need a binary operation with one result; got " +
+                     std::to_string(row.nin) + " operands and " + std::to_string(row.nout) + " results");
+  if (row.result[0] == Result::BOOL && !is_logical(op))
+    throw TypeError(tag(row.name) + "the result of a comparison cannot be folded; got " + std::string(row.name) +
+                    ".reduce");
+}
+
+// The identity of a row as a number; none for rows that have none.
+std::optional<scalar> identity_of(Op op, DType t) {
+  switch (info(op).identity) {
+    case Identity::ZERO:
+    case Identity::FALSE_:
+      return scalar(0);
+    case Identity::ONE:
+    case Identity::TRUE_:
+      return scalar(1);
+    case Identity::MINUS_ONE:
+      return kind(t) == 'i'      ? scalar(-1)
+             : t == DType::bool_ ? scalar(true)
+                                 : scalar(std::numeric_limits<std::uint64_t>::max() >> (64 - 8 * itemsize(t)));
+    case Identity::MINUS_INF:
+      return scalar(-std::numeric_limits<double>::infinity());
+    default:
+      return std::nullopt;
+  }
+}
+
+MapOperand number(const scalar& v, DType t) {
+  MapOperand m{nullptr, t, {}};
+  if (t == DType::bool_) {
+    const bool truth = v.number() != 0.0;
+    std::memcpy(m.bits, &truth, 1);
+  } else {
+    v.store(t, m.bits);
+  }
+  return m;
+}
+
+std::uint64_t axis_mask(std::string_view op, const array& a, const std::optional<Dims>& axis) {
+  std::uint64_t mask = 0;
+  if (!axis) return a.ndim() == 0 ? 0 : ~std::uint64_t{0} >> (64 - a.ndim());
+  for (std::int64_t k : api::normalize_axes(op, *axis, a.ndim())) mask |= std::uint64_t{1} << k;
+  return mask;
+}
+
+// The result of a reduction with axes of extent 1 where axes were folded.
+array keep_axes(const array& r, const array& a, std::uint64_t mask) {
+  View v;
+  v.offset = r.view().offset;
+  for (int k = 0, j = 0; k < a.ndim(); ++k) {
+    const bool folded = mask >> k & 1;
+    v.shape.push_back(folded ? 1 : r.shape()[j]);
+    v.strides.push_back(folded ? 0 : r.strides()[j]);
+    if (!folded) ++j;
+  }
+  return r.with_view(std::move(v));
+}
+
+array into_out(std::string_view op, array r, const reduce_options& o) {
+  if (!o.out) return r;
+  api::require_writeable(op, *o.out);
+  if (!(o.out->shape() == r.shape()))
+    throw ValueError(tag(op) + "out has the wrong shape; got " + to_string(o.out->shape()) + " for " +
+                     to_string(r.shape()));
+  require_cast(op, "result", r.dtype(), o.out->dtype(), Casting::same_kind);
+  graph::assign(*o.out, std::move(r));
+  return *o.out;
+}
+
+std::int64_t folded_count(const array& a, std::uint64_t mask) {
+  std::int64_t n = 1;
+  for (int k = 0; k < a.ndim(); ++k)
+    if (mask >> k & 1) n *= a.shape()[k];
+  return n;
+}
+
+// op folded over the axes in `mask`, accumulated in `loop`, stored as `result`.
+array fold(Op op, const array& a, std::uint64_t mask, DType loop, DType result, const reduce_options& o) {
+  const std::string_view op_name = info(op).name;
+  const auto identity = identity_of(op, loop);
+  array x = a;
+  if (o.where) {
+    if (!identity && !o.initial)
+      throw ValueError(tag(op_name) + "a masked reduction without identity needs initial; got where of shape " +
+                       to_string(o.where->shape()));
+    require_cast(op_name, "mask", o.where->dtype(), DType::bool_, Casting::safe);
+    const array m = api::stretched(op_name, *o.where, a.shape());
+    // Elements that do not take part become the identity (or the start, for minima and maxima).
+    const MapOperand in[] = {
+        {&m, DType::bool_, {}}, {&x, x.dtype(), {}}, number(o.initial && !identity ? *o.initial : *identity, loop)};
+    x = graph::map(Op::where, 0, loop, loop, in, a.shape());
+  }
+  std::optional<MapOperand> initial;
+  if (o.initial) initial = number(*o.initial, loop);
+  if (folded_count(a, mask) == 0) {
+    if (!identity && !o.initial)
+      throw ValueError(tag(op_name) + "a reduction of no elements has no identity; got shape " + to_string(a.shape()));
+    Dims kept;
+    for (int k = 0; k < a.ndim(); ++k)
+      if (!(mask >> k & 1)) kept.push_back(a.shape()[k]);
+    const MapOperand v = initial ? *initial : number(*identity, loop);
+    array r = graph::fill(kept, loop, v.bits);
+    return loop == result ? r : graph::cast(r, result);
+  }
+  return graph::reduce(op, loop, result, x, mask, initial ? &*initial : nullptr);
+}
+
+array reduce_with(Op op, std::string_view op_name, const array& a, const reduce_options& o,
+                  std::optional<DType> loop_dtype, std::optional<DType> result_dtype_) {
+  graph::Lock lock;
+  require_reduction(op);
+  const DType loop = loop_dtype ? *loop_dtype : accumulation_dtype(op, a.dtype(), o.dtype);
+  const std::uint64_t mask = axis_mask(op_name, a, o.axis);
+  if (info(op).identity == Identity::ORDERED && (mask & (mask - 1)) != 0)
+    throw ValueError(tag(op_name) +
+                     "the operation is not reorderable, so only one axis can be folded at a time; got shape " +
+                     to_string(a.shape()));
+  array r = fold(op, a, mask, loop, result_dtype_ ? *result_dtype_ : loop, o);
+  if (o.keepdims) r = keep_axes(r, a, mask);
+  return into_out(op_name, std::move(r), o);
+}
+
+// Every axis but the last stays; the wanted one is moved to the end.
+array axis_last(const array& a, int axis) {
+  View v = a.view();
+  const std::int64_t extent = v.shape[axis], stride = v.strides[axis];
+  v.shape.erase(axis);
+  v.strides.erase(axis);
+  v.shape.push_back(extent);
+  v.strides.push_back(stride);
+  return a.with_view(std::move(v));
+}
+
+// Position of the first extreme element along the last axis, from comparisons alone: NaN counts as extreme.
+array arg_extreme(std::string_view op, const array& a_, std::optional<int> axis, bool keepdims, bool greatest) {
+  graph::Lock lock;
+  if (a_.ndim() == 0 && axis) api::normalize_axis(op, *axis, 1);
+  array a = axis && a_.ndim() > 0 ? a_ : a_.ravel();
+  const int k = axis && a_.ndim() > 0 ? api::normalize_axis(op, *axis, a.ndim()) : 0;
+  const std::int64_t n = a.shape()[k];
+  if (n == 0)
+    throw ValueError(tag(op) + "an empty sequence has no extreme element; got shape " + to_string(a_.shape()));
+  const std::uint64_t mask = std::uint64_t{1} << k;
+  reduce_options keep;
+  keep.axis = Dims{k};
+  keep.keepdims = true;
+  array extreme = greatest ? max(a, keep) : min(a, keep);
+  Dims weights(a.ndim(), 0);
+  weights[k] = 1;
+  const array position = graph::iota(a.shape(), weights, 0);
+  array hit = a == extreme;
+  if (is_inexact(a.dtype())) hit = hit | (isnan(a) & isnan(extreme));
+  array r = fold(Op::minimum, galop::where(hit, position, std::numeric_limits<std::int64_t>::max()), mask, DType::int64,
+                 DType::int64, {});
+  if (!keepdims) return r;
+  if (axis && a_.ndim() > 0) return keep_axes(r, a, mask);
+  View v = r.view();
+  v.shape = Dims(a_.ndim(), 1);
+  v.strides = Dims(a_.ndim(), 0);
+  return r.with_view(std::move(v));
+}
+
+}  // namespace
+
+array ufunc::reduce(const array& a, const reduce_options& o) const { return reduce_with(op(), name(), a, o, {}, {}); }
+
+array ufunc::accumulate(const array& a, int axis, std::optional<DType> dtype, const array* out) const {
+  graph::Lock lock;
+  require_reduction(op());
+  if (a.ndim() == 0) throw TypeError(tag(name()) + "cannot accumulate on a scalar; got shape ()");
+  const int k = api::normalize_axis(name(), axis, a.ndim());
+  if (out) {
+    api::require_writeable(name(), *out);
+    if (!(out->shape() == a.shape()))
+      throw ValueError(tag(name()) + "out has the wrong shape; got " + to_string(out->shape()) + " for " +
+                       to_string(a.shape()));
+  }
+  const DType loop = accumulation_dtype(op(), a.dtype(),
+                                        dtype                      ? dtype
+                                        : out && !is_logical(op()) ? std::optional(out->dtype())
+                                                                   : std::nullopt);
+  if (out) require_cast(name(), "result", loop, out->dtype(), Casting::same_kind);
+  const array x = a.dtype() == loop ? a : graph::cast(a, loop);
+  array r = graph::make_empty(a.shape(), loop);
+  if (r.size() > 0) {
+    const array from = axis_last(x, k);
+    const array to = axis_last(r, k);
+    const void* in = graph::read_pointer(from);
+    cpu_backend().scan(op(), loop, from.shape(), in, from.strides(), graph::write_pointer(to), to.strides());
+  }
+  if (!out) return r;
+  graph::assign(*out, std::move(r));
+  return *out;
+}
+
+array sum(const array& a, const reduce_options& o) { return reduce_with(Op::add, "sum", a, o, {}, {}); }
+array prod(const array& a, const reduce_options& o) { return reduce_with(Op::multiply, "prod", a, o, {}, {}); }
+array min(const array& a, const reduce_options& o) { return reduce_with(Op::minimum, "min", a, o, {}, {}); }
+array max(const array& a, const reduce_options& o) { return reduce_with(Op::maximum, "max", a, o, {}, {}); }
+array any(const array& a, const reduce_options& o) { return reduce_with(Op::logical_or, "any", a, o, {}, {}); }
+array all(const array& a, const reduce_options& o) { return reduce_with(Op::logical_and, "all", a, o, {}, {}); }
+
+array count_nonzero(const array& a, const reduce_options& o) {
+  graph::Lock lock;
+  return reduce_with(Op::add, "count_nonzero", graph::cast(a, DType::bool_), o, DType::int64, DType::int64);
+}
+
+namespace {
+
+// Elements that take part in each fold: a number, or an array when a mask counts them.
+array divided_by_count(const array& total, const array& a, const reduce_options& o, std::uint64_t mask, double less) {
+  if (o.where) {
+    reduce_options c;
+    c.axis = o.axis;
+    c.keepdims = o.keepdims;
+    const array n = count_nonzero(api::stretched("mean", *o.where, a.shape()), c).astype(DType::float64);
+    array left = less == 0 ? n : maximum(n - less, 0.0);
+    return (total / left.astype(is_complex(total.dtype()) ? real_dtype(total.dtype()) : total.dtype()))
+        .astype(total.dtype());
+  }
+  const double n = static_cast<double>(folded_count(a, mask)) - less;
+  return total / std::max(n, 0.0);
+}
+
+}  // namespace
+
+array mean(const array& a, const reduce_options& o) {
+  graph::Lock lock;
+  const std::uint64_t mask = axis_mask("mean", a, o.axis);
+  DType loop = o.dtype ? *o.dtype : is_inexact(a.dtype()) ? a.dtype() : DType::float64;
+  const DType result = loop;
+  if (!o.dtype && loop == DType::float16) loop = DType::float32;
+  reduce_options inner = o;
+  inner.out = nullptr;
+  inner.dtype = loop;
+  array r = divided_by_count(reduce_with(Op::add, "mean", a, inner, loop, loop), a, o, mask, 0);
+  if (r.dtype() != result) r = graph::cast(r, result);
+  return into_out("mean", std::move(r), o);
+}
+
+array var(const array& a, const reduce_options& o, double ddof) {
+  graph::Lock lock;
+  const std::uint64_t mask = axis_mask("var", a, o.axis);
+  DType loop = o.dtype ? *o.dtype : is_inexact(a.dtype()) ? a.dtype() : DType::float64;
+  const DType result = real_dtype(loop);
+  if (!o.dtype && loop == DType::float16) loop = DType::float32;
+  reduce_options wide = o;
+  wide.out = nullptr;
+  wide.dtype = loop;
+  wide.keepdims = true;
+  const array middle = divided_by_count(reduce_with(Op::add, "var", a, wide, loop, loop), a, wide, mask, 0);
+  const array distance = (a.dtype() == loop ? a : graph::cast(a, loop)) - middle;
+  const array squares = is_complex(loop) ? square(distance.real()) + square(distance.imag()) : distance * distance;
+  reduce_options inner = wide;
+  inner.keepdims = o.keepdims;
+  inner.dtype = real_dtype(loop);
+  array r = divided_by_count(reduce_with(Op::add, "var", squares, inner, real_dtype(loop), real_dtype(loop)), a, o,
+                             mask, ddof);
+  if (r.dtype() != result) r = graph::cast(r, result);
+  return into_out("var", std::move(r), o);
+}
+
+array std_(const array& a, const reduce_options& o, double ddof) {
+  reduce_options inner = o;
+  inner.out = nullptr;
+  return into_out("std", sqrt(var(a, inner, ddof)), o);
+}
+
+array argmin(const array& a, std::optional<int> axis, bool keepdims) {
+  return arg_extreme("argmin", a, axis, keepdims, false);
+}
+array argmax(const array& a, std::optional<int> axis, bool keepdims) {
+  return arg_extreme("argmax", a, axis, keepdims, true);
+}
+
+}  // namespace galop

@@ -1,0 +1,66 @@
+// The CPU as a Backend: forwards to memory, interpreter, reductions and products.
+#include "backend/backend.hpp"
+#include "backend/cpu/blas.hpp"
+#include "backend/cpu/evaluator.hpp"
+#include "backend/cpu/gather.hpp"
+#include "backend/cpu/memory.hpp"
+#include "backend/cpu/scan.hpp"
+#include "backend/cpu/threads.hpp"
+
+namespace galop {
+namespace cpu {
+namespace {
+
+class CpuBackend final : public Backend {
+ public:
+  Storage allocate(std::int64_t bytes) override {
+    const Block b = cpu::allocate(bytes);
+    return {b.data, b.bytes, b.capacity};
+  }
+  void release(Storage s) noexcept override { cpu::release({s.data, s.bytes, s.capacity}); }
+
+  void run(const Plan& plan) override { plan.reductions.empty() ? run_map(plan) : run_reduce(plan); }
+
+  void scan(Op op, DType t, const Dims& shape, const void* in, const Dims& in_strides, void* out,
+            const Dims& out_strides) override {
+    run_scan(op, t, shape, in, in_strides, out, out_strides);
+  }
+
+  void at(Op op, DType t, void* base, const std::int64_t* offsets, std::int64_t n, const void* values) override {
+    const Kernel kernel = kernels().op[static_cast<int>(op)][static_cast<int>(t)];
+    const auto* v = static_cast<const char*>(values);
+    for (std::int64_t i = 0; i < n; ++i) {
+      void* out = static_cast<char*>(base) + offsets[i];
+      const void* in[2] = {out, v};
+      kernel(&out, in, 1);
+      if (v) v += itemsize(t);
+    }
+  }
+
+  bool locate(std::span<const IndexedAxis> axes, std::int64_t count, std::int64_t* offsets) override {
+    return cpu::locate(axes, count, offsets);
+  }
+  void gather(const Blocks& b) override { cpu::gather(b); }
+  void scatter(const Blocks& b) override { cpu::scatter(b); }
+  std::int64_t count_true(const void* mask, std::int64_t n) override { return cpu::count_true(mask, n); }
+  void positions(const void* mask, std::int64_t n, std::int64_t* out) override { cpu::positions(mask, n, out); }
+  void compress(const void* mask, std::int64_t n, int itemsize, const void* in, void* out) override {
+    cpu::compress(mask, n, itemsize, in, out);
+  }
+
+  void set_threads(int n) override { set_thread_count(n > 0 ? n : allowed_cores()); }
+
+  void matmul(DType t, const Matrix& a, const Matrix& b, const Matrix& c) override {
+    gemm(t, c.rows, c.cols, a.cols, {a.data, a.row, a.col}, {b.data, b.row, b.col}, {c.data, c.row, c.col});
+  }
+};
+
+}  // namespace
+}  // namespace cpu
+
+Backend& cpu_backend() {
+  static auto* backend = new cpu::CpuBackend;  // never destroyed: arrays may outlive main
+  return *backend;
+}
+
+}  // namespace galop
