@@ -173,14 +173,18 @@ void array::item_into(DType t, void* to, std::int64_t i) const {
   graph::Lock lock;
   if (i < 0 || i >= size())
     throw IndexError("[item] index out of bounds for size " + std::to_string(size()) + "; got " + std::to_string(i));
-  View v{{}, {}, view_.offset};
+  std::int64_t place = 0;
   for (int axis = ndim() - 1; axis >= 0; --axis) {
-    v.offset += i % view_.shape[axis] * view_.strides[axis];
+    place += i % view_.shape[axis] * view_.strides[axis];
     i /= view_.shape[axis];
   }
-  array element = with_view(std::move(v));
-  if (t != dtype_) element = graph::cast(element, t);
-  std::memcpy(to, graph::read_pointer(element), static_cast<std::size_t>(galop::itemsize(t)));
+  const auto bytes = static_cast<std::size_t>(galop::itemsize(t));
+  if (t == dtype_) {
+    std::memcpy(to, static_cast<const char*>(graph::read_pointer(*this)) + place, bytes);
+  } else {
+    array element = graph::cast(with_view({{}, {}, view_.offset + place}), t);
+    std::memcpy(to, graph::read_pointer(element), bytes);
+  }
 }
 
 template <>

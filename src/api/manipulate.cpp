@@ -1,0 +1,229 @@
+// Views with other axes, joined arrays, masks and shared memory.
+#include "galop/manipulate.hpp"
+
+#include "api/checks.hpp"
+#include "backend/backend.hpp"
+#include "core/view.hpp"
+#include "galop/ufunc.hpp"
+#include "graph/build.hpp"
+
+namespace galop {
+namespace {
+
+std::string got(const array& a) {
+  return "; got shape " + to_string(a.shape()) + ", dtype " + std::string(name(a.dtype()));
+}
+
+bool contains(const Dims& d, int v) { return std::find(d.begin(), d.end(), v) != d.end(); }
+
+}  // namespace
+
+array broadcast_to(const array& a, const Dims& shape) {
+  for (std::int64_t d : shape)
+    if (d < 0) throw ValueError("[broadcast_to] negative extent; got shape " + to_string(shape));
+  array r = api::stretched("broadcast_to", a, shape);
+  r.set_writeable(false);
+  return r;
+}
+
+Dims broadcast_shapes(std::span<const Dims> shapes) {
+  std::vector<const Dims*> pointers;
+  for (const Dims& d : shapes) pointers.push_back(&d);
+  return broadcast("broadcast_shapes", pointers);
+}
+
+std::vector<array> broadcast_arrays(std::span<const array> arrays) {
+  std::vector<const Dims*> pointers;
+  for (const array& a : arrays) pointers.push_back(&a.shape());
+  const Dims shape = broadcast("broadcast_arrays", pointers);
+  std::vector<array> r;
+  for (const array& a : arrays) r.push_back(api::stretched("broadcast_arrays", a, shape));
+  return r;
+}
+
+array expand_dims(const array& a, const Dims& axes) {
+  const int ndim = a.ndim() + axes.size();
+  if (ndim > kMaxDims) throw ValueError("[expand_dims] more than 64 dimensions" + got(a));
+  const Dims fresh = api::normalize_axes("expand_dims", axes, ndim);
+  View v{{}, {}, a.view().offset};
+  for (int i = 0, old = 0; i < ndim; ++i) {
+    bool is_new = contains(fresh, i);
+    v.shape.push_back(is_new ? 1 : a.shape()[old]);
+    v.strides.push_back(is_new ? 0 : a.strides()[old]);
+    old += !is_new;
+  }
+  return a.with_view(std::move(v));
+}
+
+array squeeze(const array& a, std::optional<Dims> axes) {
+  Dims dropped;
+  if (axes) {
+    dropped = api::normalize_axes("squeeze", *axes, a.ndim());
+    for (std::int64_t axis : dropped)
+      if (a.shape()[static_cast<int>(axis)] != 1)
+        throw ValueError("[squeeze] only axes of extent 1 can be dropped; got axes " + to_string(*axes) + " of shape " +
+                         to_string(a.shape()));
+  }
+  View v{{}, {}, a.view().offset};
+  for (int i = 0; i < a.ndim(); ++i) {
+    if (axes ? contains(dropped, i) : a.shape()[i] == 1) continue;
+    v.shape.push_back(a.shape()[i]);
+    v.strides.push_back(a.strides()[i]);
+  }
+  return a.with_view(std::move(v));
+}
+
+array swapaxes(const array& a, int axis1, int axis2) {
+  int i = api::normalize_axis("swapaxes", axis1, a.ndim()), j = api::normalize_axis("swapaxes", axis2, a.ndim());
+  View v = a.view();
+  std::swap(v.shape[i], v.shape[j]);
+  std::swap(v.strides[i], v.strides[j]);
+  return a.with_view(std::move(v));
+}
+
+array moveaxis(const array& a, const Dims& source, const Dims& destination) {
+  const Dims from = api::normalize_axes("moveaxis", source, a.ndim());
+  const Dims to = api::normalize_axes("moveaxis", destination, a.ndim());
+  if (from.size() != to.size())
+    throw ValueError("[moveaxis] source and destination need as many axes; got " + to_string(source) + " and " +
+                     to_string(destination));
+  Dims order(a.ndim(), -1);
+  for (int k = 0; k < from.size(); ++k) order[static_cast<int>(to[k])] = from[k];
+  int next = 0;
+  for (std::int64_t& axis : order) {
+    if (axis >= 0) continue;
+    while (contains(from, next)) ++next;
+    axis = next++;
+  }
+  return a.transpose(order);
+}
+
+array flip(const array& a, std::optional<Dims> axes) {
+  Dims turned;
+  if (axes) turned = api::normalize_axes("flip", *axes, a.ndim());
+  View v = a.view();
+  for (int i = 0; i < v.ndim(); ++i) {
+    if (axes && !contains(turned, i)) continue;
+    if (v.size() > 0) v.offset += (v.shape[i] - 1) * v.strides[i];
+    v.strides[i] = -v.strides[i];
+  }
+  return a.with_view(std::move(v));
+}
+
+array concatenate(std::span<const array> arrays, std::optional<int> axis) {
+  graph::Lock lock;
+  if (arrays.empty()) throw ValueError("[concatenate] at least one array is needed; got none");
+  std::vector<array> list(arrays.begin(), arrays.end());
+  if (!axis)
+    for (array& a : list) a = a.ravel();
+  const array& first = list[0];
+  if (first.ndim() == 0) throw ValueError("[concatenate] 0-d arrays have no axis to join along" + got(first));
+  const int along = api::normalize_axis("concatenate", axis.value_or(0), first.ndim());
+  Dims shape = first.shape();
+  DType t = first.dtype();
+  std::vector<const View*> views;
+  shape[along] = 0;
+  for (const array& a : list) {
+    bool fits = a.ndim() == first.ndim();
+    for (int i = 0; fits && i < a.ndim(); ++i) fits = i == along || a.shape()[i] == first.shape()[i];
+    if (!fits)
+      throw ValueError("[concatenate] shapes must agree but along axis " + std::to_string(along) + "; got " +
+                       to_string(first.shape()) + " and " + to_string(a.shape()));
+    if (__builtin_add_overflow(shape[along], a.shape()[along], &shape[along]))
+      throw ValueError("[concatenate] array is too big" + got(a));
+    t = promote_types(t, a.dtype());
+    views.push_back(&a.view());
+  }
+  std::int64_t size = checked_size("concatenate", shape, itemsize(t));
+  View layout{shape, keep_order_strides(shape, itemsize(t), views), 0};
+  array r = graph::make_empty(layout, t, size * itemsize(t));
+  std::int64_t at = 0;
+  for (const array& a : list) {
+    View part = r.view();
+    part.offset += at * part.strides[along];
+    part.shape[along] = a.shape()[along];
+    at += a.shape()[along];
+    if (part.size() > 0) graph::assign(r.with_view(std::move(part)), a);
+  }
+  return r;
+}
+
+array stack(std::span<const array> arrays, int axis) {
+  graph::Lock lock;
+  if (arrays.empty()) throw ValueError("[stack] at least one array is needed; got none");
+  std::vector<array> list;
+  const int ndim = arrays[0].ndim() + 1;
+  const int along = api::normalize_axis("stack", axis, ndim);
+  for (const array& a : arrays) {
+    if (!(a.shape() == arrays[0].shape()))
+      throw ValueError("[stack] all shapes must be the same; got " + to_string(arrays[0].shape()) + " and " +
+                       to_string(a.shape()));
+    list.push_back(expand_dims(a, {along}));
+  }
+  return concatenate(list, along);
+}
+
+namespace {
+
+/// Both views as offsets from one address, where their memory can be compared at all.
+bool meet(const array& a, const array& b, std::int64_t max_work) {
+  graph::Lock lock;
+  if (a.size() == 0 || b.size() == 0) return false;
+  View x = a.view(), y = b.view();
+  if (a.cell() != b.cell()) {
+    // Storage of Galop's own belongs to one cell; only foreign memory can be reached through two.
+    if (!a.cell()->shared_with_outside() || !b.cell()->shared_with_outside()) return false;
+    y.offset = x.offset +
+               (static_cast<const char*>(graph::read_pointer(b)) - static_cast<const char*>(graph::read_pointer(a)));
+  }
+  return overlap(x, a.itemsize(), y, b.itemsize(), max_work) != Overlap::no;
+}
+
+}  // namespace
+
+bool shares_memory(const array& a, const array& b) { return meet(a, b, -1); }
+bool may_share_memory(const array& a, const array& b) { return meet(a, b, 0); }
+
+std::vector<array> nonzero(const array& a) {
+  graph::Lock lock;
+  if (a.ndim() == 0) throw ValueError("[nonzero] 0-d arrays have no positions" + got(a));
+  array m = a.dtype() == DType::bool_ ? a : not_equal(a, 0);
+  if (!m.is_c_contiguous()) m = api::c_order_copy(m);
+  const void* bits = graph::read_pointer(m);
+  array flat = graph::make_empty({cpu_backend().count_true(bits, m.size())}, DType::int64);
+  if (flat.size() > 0) cpu_backend().positions(bits, m.size(), static_cast<std::int64_t*>(graph::write_pointer(flat)));
+  if (a.ndim() == 1) return {flat};
+  std::vector<array> r;
+  std::int64_t inside = a.size();
+  for (int i = 0; i < a.ndim(); ++i) {
+    inside = flat.size() == 0 ? 1 : inside / a.shape()[i];
+    array rows = inside == 1 ? flat : floor_divide(flat, inside);
+    r.push_back(i == 0 ? rows : remainder(rows, flat.size() == 0 ? 1 : a.shape()[i]));
+  }
+  return r;
+}
+
+void copyto(const array& dst, const arg& src, const array* where) {
+  graph::Lock lock;
+  api::require_writeable("copyto", dst);
+  const DType from = src.is_array() ? src.as_array().dtype() : src.as_scalar().dtype();
+  // A number has a kind only: an integer suits every dtype of integers, a float every float.
+  const bool is_number_of_kind =
+      !src.is_array() && (is_integer(from) ? is_integer(dst.dtype()) : kind(from) == kind(dst.dtype()));
+  if (!is_number_of_kind && !can_cast_same_kind(from, dst.dtype()))
+    throw TypeError("[copyto] cannot cast by the rule 'same_kind'; got " + std::string(name(from)) + " for " +
+                    std::string(name(dst.dtype())));
+  if (!where) return dst.assign(src);
+  if (where->dtype() != DType::bool_)
+    throw TypeError("[copyto] where must be bool; got dtype " + std::string(name(where->dtype())));
+  array mask = api::stretched("copyto", *where, dst.shape());
+  array v = src.is_array() ? src.as_array() : api::fill_with({}, src.as_scalar(), dst.dtype());
+  View view = v.view();
+  while (view.ndim() > dst.ndim() && view.shape[0] == 1) {
+    view.shape.erase(0);
+    view.strides.erase(0);
+  }
+  graph::assign(dst, v.with_view(broadcast_view("copyto", view, dst.shape())), &mask);
+}
+
+}  // namespace galop
