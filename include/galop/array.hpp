@@ -131,7 +131,11 @@ class array {
   }
   /// Writes through a view, `a(slice(1, -1)) = values`: broadcast and cast as NumPy's setitem.
   void operator=(const array& v) && { assign(v); }
-  void operator=(const arg& v) && { assign(v); }
+  template <class T>
+    requires(!std::is_same_v<T, array> && std::is_convertible_v<const T&, arg>)
+  void operator=(const T& v) && {
+    assign(v);
+  }
   /// a[...] = values. Throws ValueError when read-only or when the shape does not broadcast.
   void assign(const arg& values) const;
 
