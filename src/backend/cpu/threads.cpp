@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <shared_mutex>
 #include <string>
@@ -107,7 +108,8 @@ void after_fork_in_parent() {
 
 void after_fork_in_child() {
   if (inside_part) return;
-  state().mutex.unlock();
+  // A fresh lock instead of an unlock, which glibc reserves to the thread id that locked: the child's is another.
+  new (&state().mutex) std::shared_mutex;
 }
 
 void make_pool() {
