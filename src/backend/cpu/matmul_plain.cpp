@@ -1,8 +1,10 @@
 // A blocked product: tiles of c are independent chunks; inside one, packed panels feed a kernel of 4 rows by 2 vectors.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/matmul_plain.cpp"
+#include "backend/cpu/targets.hpp"
+
 #include <hwy/foreach_target.h>
-// Highway's own order: foreach_target first.
+
 #include <hwy/highway.h>
 
 #include <algorithm>
