@@ -1,9 +1,9 @@
 """Runs one program on NumPy and on Galop step by step, compares every live array, and shrinks a program that fails.
 
-A program is a list of Steps: a line of Python over names (v0, v1, … arrays; e0, … NumPy arrays exported from them) and the helpers
-below, and a guard, a condition on NumPy's values without which the step is passed over in both (say a cast out of range)."""
+A program is a list of Steps: a line of Python over names (v0, v1, … arrays; e0, … NumPy arrays exported from them) and
+the helpers below, and a guard, a condition on NumPy's values without which the step is passed over in both (say a cast
+out of range)."""
 
-import random
 import time
 import warnings
 from typing import NamedTuple
@@ -45,7 +45,7 @@ class Failure(NamedTuple):
     message: str
 
 
-# ---------------------------------------------------------------------------------------------------------------------------------
+# ----------------------------------------------------------------------------------------------------------------------
 # Guards, evaluated on NumPy's values
 
 
@@ -94,7 +94,7 @@ def exponent(x):
 GUARDS = {"fits": fits, "product": product, "unsigned_zero": unsigned_zero, "no_nan": no_nan, "exponent": exponent}
 
 
-# ---------------------------------------------------------------------------------------------------------------------------------
+# ----------------------------------------------------------------------------------------------------------------------
 # The names that a program sees
 
 
@@ -149,7 +149,7 @@ def execute(step_code, space):
 
 
 def compare(ours, theirs, direct=False):
-    """The first array that differs, or None. Reads copies, so that comparing exports no memory; direct: reads as they are."""
+    """The first array that differs, or None. Reads copies, so that comparing exports no memory; direct: as they are."""
     for name in arrays(theirs):
         mine = ours[name]
         if isinstance(mine, galop.ndarray) and not direct:
@@ -161,9 +161,14 @@ def compare(ours, theirs, direct=False):
 
 
 def run(steps, settings, checks=True):
-    """None when Galop did what NumPy did. A step that lacks a name (which happens while shrinking) is passed over in both."""
+    """None when Galop did what NumPy did. A step that lacks a name (while shrinking) is passed over in both."""
     theirs, ours = numpy_space(), galop_space()
-    with warnings.catch_warnings(), np.errstate(all="ignore"), galop.errstate(all="ignore"), galop.testing.modes(**settings):
+    with (
+        warnings.catch_warnings(),
+        np.errstate(all="ignore"),
+        galop.errstate(all="ignore"),
+        galop.testing.modes(**settings),
+    ):
         warnings.simplefilter("ignore")
         for i, step in enumerate(steps):
             if step.code == "check()":
@@ -197,7 +202,7 @@ def run(steps, settings, checks=True):
     return Failure(len(steps), why) if why else None
 
 
-# ---------------------------------------------------------------------------------------------------------------------------------
+# ----------------------------------------------------------------------------------------------------------------------
 # Shrinking and printing
 
 
@@ -255,9 +260,3 @@ def replay(settings, program, checks=True):
     where = steps[failure.step].code if failure.step < len(steps) else "the end"
     print(f"at {where}: {failure.message}")
     raise SystemExit(1)
-
-
-def shuffled_modes(seed, names=None):
-    names = list(names or MODES)
-    random.Random(seed).shuffle(names)
-    return names

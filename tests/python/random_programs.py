@@ -14,7 +14,7 @@ import numpy as np
 
 import galop
 from lockstep import EXTRA_POINTS, LAZY_TO_THE_END, MODES, Step, arrays, execute, numpy_space, run, script, shrink
-from support import BOOL, COMPLEX, DTYPES, FLOATS, INTS
+from support import BOOL, DTYPES, FLOATS, INTS
 
 ARITHMETIC = ["add", "subtract", "multiply"]
 ORDER = ["maximum", "minimum", "fmax", "fmin"]
@@ -34,8 +34,37 @@ FEATURES = {
     "eye": hasattr(galop, "eye"),
 }
 
-SMALL = [(), (0,), (1,), (3,), (5,), (7,), (2, 3), (3, 3), (4, 1), (1, 4), (0, 3), (2, 0), (2, 2, 2), (3, 1, 2), (2, 3, 4), (1, 2, 1, 3)]
-BIG = [(20000,), (9001,), (16385,), (130, 100), (100, 130), (90, 1), (1, 200), (2, 8193), (33, 5, 61), (3, 4, 30, 31), (111, 111)]
+SMALL = [
+    (),
+    (0,),
+    (1,),
+    (3,),
+    (5,),
+    (7,),
+    (2, 3),
+    (3, 3),
+    (4, 1),
+    (1, 4),
+    (0, 3),
+    (2, 0),
+    (2, 2, 2),
+    (3, 1, 2),
+    (2, 3, 4),
+    (1, 2, 1, 3),
+]
+BIG = [
+    (20000,),
+    (9001,),
+    (16385,),
+    (130, 100),
+    (100, 130),
+    (90, 1),
+    (1, 200),
+    (2, 8193),
+    (33, 5, 61),
+    (3, 4, 30, 31),
+    (111, 111),
+]
 
 
 class Generator:
@@ -95,7 +124,9 @@ class Generator:
         if kind == "b":
             return self.r.choice(["True", "False"])
         if kind == "u":
-            return self.r.choice(["0", "1", "2", "3", "7", "-1", "300"] if self.r.random() < 0.1 else ["0", "1", "2", "3", "7"])
+            return self.r.choice(
+                ["0", "1", "2", "3", "7", "-1", "300"] if self.r.random() < 0.1 else ["0", "1", "2", "3", "7"]
+            )
         if kind == "i":
             return self.r.choice(["0", "1", "2", "3", "-1", "-3", "7"])
         if kind == "c" and self.r.random() < 0.5:
@@ -155,8 +186,11 @@ class Generator:
         dtype = self.r.choice(self.dtypes)
         name = self.fresh()
         if self.r.random() < 0.15:
-            make = [f"xp.zeros({shape}, dtype='{dtype}')", f"xp.ones({shape}, dtype='{dtype}')",
-                    f"xp.full({shape}, {self.scalar(dtype)}, dtype='{dtype}')"]
+            make = [
+                f"xp.zeros({shape}, dtype='{dtype}')",
+                f"xp.ones({shape}, dtype='{dtype}')",
+                f"xp.full({shape}, {self.scalar(dtype)}, dtype='{dtype}')",
+            ]
             if dtype not in BOOL + ["i1", "u1"] and (dtype != "f2" or not self.big):
                 make.append(f"xp.arange({self.r.choice([0, 1, 7, 30])}, dtype='{dtype}')")
             if FEATURES["eye"]:
@@ -172,7 +206,9 @@ class Generator:
         if k < 0.65 and x.ndim > 1:
             axes = list(range(x.ndim))
             self.r.shuffle(axes)
-            return Step(f"{name} = {v}.T" if self.r.random() < 0.5 else f"{name} = {v}.transpose({', '.join(map(str, axes))})")
+            return Step(
+                f"{name} = {v}.T" if self.r.random() < 0.5 else f"{name} = {v}.transpose({', '.join(map(str, axes))})"
+            )
         if k < 0.8:
             shape = self.shape_for(x.size)
             if self.r.random() < 0.3 and x.size:
@@ -226,8 +262,17 @@ class Generator:
             if self.r.random() < 0.04 and name in ("add", "subtract"):
                 dtype = f", dtype='{self.r.choice(self.dtypes)}'"
             guard = self.guard_for(name, *args)
-            operator = {"add": "+", "subtract": "-", "multiply": "*", "less": "<", "equal": "==", "bitwise_and": "&",
-                        "remainder": "%", "floor_divide": "//", "true_divide": "/"}.get(name)
+            operator = {
+                "add": "+",
+                "subtract": "-",
+                "multiply": "*",
+                "less": "<",
+                "equal": "==",
+                "bitwise_and": "&",
+                "remainder": "%",
+                "floor_divide": "//",
+                "true_divide": "/",
+            }.get(name)
             if operator and not dtype and self.r.random() < 0.6:
                 return f"{args[0]} {operator} {args[1]}", guard
             return f"xp.{name}({args[0]}, {args[1]}{dtype})", guard
@@ -277,8 +322,12 @@ class Generator:
 
     def reduction(self):
         v = self.pick()
-        x, name = self.get(v), self.r.choice(
-            ["sum", "sum", "min", "max", "any", "all", "prod", "count_nonzero", "argmin", "argmax", "mean", "sum"])
+        x, name = (
+            self.get(v),
+            self.r.choice(
+                ["sum", "sum", "min", "max", "any", "all", "prod", "count_nonzero", "argmin", "argmax", "mean", "sum"]
+            ),
+        )
         args, guard = [f"axis={self.axis(x)}"], ""
         if name in ("argmin", "argmax") and "(" in args[0]:
             args = ["axis=None"]
@@ -317,13 +366,17 @@ class Generator:
             w = self.pick(lambda y: y.size <= 20)
             if w:
                 return Step(f"{self.fresh()} = xp.add.outer({v}, {w})", f"xp.add.outer({v}, {w}).ndim <= 4")
-        return Step(f"{self.fresh()} = xp.{self.r.choice(names)}.accumulate({v}, axis={self.r.randint(0, x.ndim - 1)})",
-                    f"unsigned_zero({v})")
+        return Step(
+            f"{self.fresh()} = xp.{self.r.choice(names)}.accumulate({v}, axis={self.r.randint(0, x.ndim - 1)})",
+            f"unsigned_zero({v})",
+        )
 
     def inplace(self):
         v = self.pick()
         x = self.get(v)
-        fitting = INPLACE[:3] * 2 + (INPLACE[3:5] + ["/="] if x.dtype.kind == "f" else INPLACE[3:10] if x.dtype.kind in "iu" else [])
+        fitting = INPLACE[:3] * 2 + (
+            INPLACE[3:5] + ["/="] if x.dtype.kind == "f" else INPLACE[3:10] if x.dtype.kind in "iu" else []
+        )
         op = self.r.choice(fitting if self.r.random() < 0.93 else INPLACE)
         if x.dtype.kind == "b" and self.r.random() < 0.9:
             op = self.r.choice(["&=", "|=", "^=", "+="])
@@ -346,9 +399,20 @@ class Generator:
         axis = self.r.randint(0, x.ndim - 1)
         d, k = x.shape[axis], self.r.random()
         if k < 0.2 and x.ndim > 1 and x.shape == x.shape[::-1]:
-            return Step(f"{v} {op if op != '=' else '+='} {v}.T" if op != "=" else f"{v}[...] = {v}.T", self.guard_for(op, v))
-        pairs = [("1:", ":-1"), (":-1", "1:"), ("::-1", ":"), (":", "::-1"), ("::2", f":{(d + 1) // 2}"), (f":{d // 2}", "1::2"),
-                 (f"{d // 2}:{d // 2 * 2}", f":{d // 2}"), (":1", f"{d - 1}:"), (":", f"{d // 2}:{d // 2 + 1}")]
+            return Step(
+                f"{v} {op if op != '=' else '+='} {v}.T" if op != "=" else f"{v}[...] = {v}.T", self.guard_for(op, v)
+            )
+        pairs = [
+            ("1:", ":-1"),
+            (":-1", "1:"),
+            ("::-1", ":"),
+            (":", "::-1"),
+            ("::2", f":{(d + 1) // 2}"),
+            (f":{d // 2}", "1::2"),
+            (f"{d // 2}:{d // 2 * 2}", f":{d // 2}"),
+            (":1", f"{d - 1}:"),
+            (":", f"{d // 2}:{d // 2 + 1}"),
+        ]
         s, t = self.r.choice(pairs)
         lead = ":, " * axis
         if self.r.random() < 0.3:
@@ -388,7 +452,8 @@ class Generator:
         index = self.slices(x.shape, keep=True)
         target = eval(f"x[{index}]", {"x": x})
         w = self.pick(lambda y: y.shape == target.shape) or self.pick(
-            lambda y: y.ndim <= target.ndim and all(a in (1, b) for a, b in zip(y.shape[::-1], target.shape[::-1])))
+            lambda y: y.ndim <= target.ndim and all(a in (1, b) for a, b in zip(y.shape[::-1], target.shape[::-1]))
+        )
         if not w:
             return None
         return Step(f"{v}[{index}] = {w}", f"fits({w}, {v}.dtype)")
@@ -416,7 +481,9 @@ class Generator:
             return Step(f"{self.fresh()} = wrap({e})")
         if k < 0.7:
             return Step(f"{e}[...] = {self.scalar(x.dtype)}")
-        return Step(f"{e} {'+=' if x.dtype != bool else '^='} {self.r.choice(['1', '0'] if x.dtype != bool else ['True'])}")
+        return Step(
+            f"{e} {'+=' if x.dtype != bool else '^='} {self.r.choice(['1', '0'] if x.dtype != bool else ['True'])}"
+        )
 
     def delete(self):
         names = self.live() + self.live("e")
@@ -466,7 +533,8 @@ class Generator:
 
 
 WEIGHTS = {
-    "new": 5, "view": 16, "pure": 18, "chain": 3, "two_results": 2, "reduction": 9, "reduction_out": 2, "scan": 2, "inplace": 14,
+    "new": 5, "view": 16, "pure": 18, "chain": 3, "two_results": 2, "reduction": 9, "reduction_out": 2, "scan": 2,
+    "inplace": 14,
     "overlap": 8, "out": 8, "setitem": 12, "at": 2, "export": 3, "use_export": 4, "delete": 5, "force": 2,
 }  # fmt: skip
 
@@ -483,7 +551,9 @@ def check(seed, mode, shrinking=True):
         return None
     if shrinking:
         steps, settings, failure = shrink(steps, settings, checks)
-    return script(steps, settings, checks, f"seed {seed}, mode {mode}: {failure.message if failure else 'passes when run again'}")
+    return script(
+        steps, settings, checks, f"seed {seed}, mode {mode}: {failure.message if failure else 'passes when run again'}"
+    )
 
 
 def main(argv=None):
@@ -511,8 +581,10 @@ def main(argv=None):
             print(text, flush=True)
             if failures >= a.failures:
                 break
-    print(f"{done} programs, {failures} with a difference, {time.monotonic() - started:.1f} s, mode {a.mode}, features "
-          + ", ".join(f"{k}={v}" for k, v in FEATURES.items()))
+    print(
+        f"{done} programs, {failures} with a difference, {time.monotonic() - started:.1f} s, mode {a.mode}, features "
+        + ", ".join(f"{k}={v}" for k, v in FEATURES.items())
+    )
     return 1 if failures or not done else 0
 
 

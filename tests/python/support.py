@@ -28,11 +28,7 @@ def host(x):
     return np.asarray(x)
 
 
-def is_galop(x):
-    return isinstance(x, galop.ndarray)
-
-
-# ---------------------------------------------------------------------------------------------------------------------------------
+# ----------------------------------------------------------------------------------------------------------------------
 # Comparison
 
 
@@ -68,7 +64,9 @@ def difference(got, want, zero_sign=True):
     bad = np.atleast_1d(bad).reshape(np.atleast_1d(want).shape)
     first = tuple(int(i) for i in np.argwhere(bad)[0])
     g, w = np.atleast_1d(got)[first], np.atleast_1d(want)[first]
-    return f"{int(bad.sum())} of {want.size} elements differ ({want.dtype}); first at {first}: got {g!r}, expected {w!r}"
+    return (
+        f"{int(bad.sum())} of {want.size} elements differ ({want.dtype}); first at {first}: got {g!r}, expected {w!r}"
+    )
 
 
 def assert_same(got, want, context="", zero_sign=True):
@@ -77,8 +75,8 @@ def assert_same(got, want, context="", zero_sign=True):
 
 
 def ulp_error(got, exact, dtype):
-    """Greatest error of `got` in units of the last place of `dtype`; `exact` is in a wider format. Infinite where the class
-    (NaN, infinity, sign of a zero) is wrong. Complex: per part, in units of the larger part's last place."""
+    """Error of `got`, per element, in units of the last place of `dtype`; `exact` has a wider format. Infinite where
+    the class (NaN, infinity, sign of a zero) is wrong. Complex: per part, in units of the larger part's last place."""
     got, exact = np.atleast_1d(host(got)), np.atleast_1d(exact)
     dtype = np.dtype(dtype)
     if dtype.kind == "c":
@@ -109,7 +107,7 @@ def _ulp(got, exact, dtype, size):
     return np.where(zero & (np.signbit(g) != np.signbit(exact)), np.inf, err).astype(float)
 
 
-# ---------------------------------------------------------------------------------------------------------------------------------
+# ----------------------------------------------------------------------------------------------------------------------
 # Errors
 
 
@@ -144,7 +142,7 @@ def assert_alike(run, *args, context="", zero_sign=True, **kw):
         assert_same(g, w, f"{context} result {i}", zero_sign)
 
 
-# ---------------------------------------------------------------------------------------------------------------------------------
+# ----------------------------------------------------------------------------------------------------------------------
 # Data
 
 
@@ -161,7 +159,23 @@ def specials(dtype):
         return np.array(values, dtype=dtype)
     if dtype.kind == "f":
         f = np.finfo(dtype)
-        half = [0.0, f.smallest_subnormal, f.tiny, f.eps, 0.25, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 10.0, 1000.5, f.max, np.inf]
+        half = [
+            0.0,
+            f.smallest_subnormal,
+            f.tiny,
+            f.eps,
+            0.25,
+            0.5,
+            1.0,
+            1.5,
+            2.0,
+            2.5,
+            3.0,
+            10.0,
+            1000.5,
+            f.max,
+            np.inf,
+        ]
         with np.errstate(all="ignore"):
             half = np.array(half, dtype=dtype)
             more = np.array([np.pi, 1 - f.epsneg, 1 + f.eps, f.tiny - f.smallest_subnormal], dtype=dtype)
@@ -173,7 +187,7 @@ def specials(dtype):
 
 
 def sample(dtype, shape, seed=0, kind="wild"):
-    """Deterministic data. kind "wild": whole range with special values; "exact": small integers and halves, of which sums and
+    """Deterministic data. kind "wild": whole range with special values; "exact": small integers, so that sums and
     products are exact; "unit": floats of the magnitude of 1."""
     rng = np.random.default_rng([seed, 7])
     dtype, n = np.dtype(dtype), int(np.prod(shape))
@@ -207,7 +221,7 @@ def sample(dtype, shape, seed=0, kind="wild"):
     return out.astype(dtype).reshape(shape)
 
 
-# ---------------------------------------------------------------------------------------------------------------------------------
+# ----------------------------------------------------------------------------------------------------------------------
 # Layouts: each gives the NumPy array and the Galop array of the same values, strides and offset
 
 

@@ -52,11 +52,15 @@ UNARY = [n for n in SUBJECTS if BY_NAME[n]["nin"] == 1]
 NEAR = {
     "sin": np.pi, "cos": np.pi / 2, "tan": np.pi / 2,
 }  # fmt: skip
-EDGES = {"log": [1.0], "log2": [1.0], "log10": [1.0], "arccosh": [1.0], "arcsin": [1.0, -1.0, 0.5], "arccos": [1.0, -1.0, 0.5],
-         "arctanh": [1.0, -1.0], "log1p": [-1.0], "exp": [709.78, -745.1, -708.4], "exp2": [1024.0, -1074.0], "expm1": [709.78, -37.0],
+EDGES = {"log": [1.0], "log2": [1.0], "log10": [1.0], "arccosh": [1.0], "arcsin": [1.0, -1.0, 0.5],
+    "arccos": [1.0, -1.0, 0.5],
+         "arctanh": [1.0, -1.0], "log1p": [-1.0], "exp": [709.78, -745.1, -708.4], "exp2": [1024.0, -1074.0],
+         "expm1": [709.78, -37.0],
          "sinh": [710.47], "cosh": [710.47], "tanh": [22.0, 0.625]}  # fmt: skip
 # The first is the float64 nearest to a multiple of pi/2; NumPy's cosine is 8 ULP off there.
-HARD = [6381956970095103.0 * 2.0**797, 5.3e15, 1e22, 1e300, 2.0**31, 2.0**52 + 1, 39000.5, 1.5e5, 3.14e8][NUMPY_STANDS_IN:]
+HARD = [6381956970095103.0 * 2.0**797, 5.3e15, 1e22, 1e300, 2.0**31, 2.0**52 + 1, 39000.5, 1.5e5, 3.14e8][
+    NUMPY_STANDS_IN:
+]
 
 
 def points(name, n, dtype, seed=0):
@@ -116,13 +120,15 @@ def assert_close(name, args, got, high, low, bound):
     with np.errstate(all="ignore"):
         unit = np.spacing(np.minimum(np.abs(high), float(np.finfo(dtype).max)).astype(dtype)).astype("f8")
         if name.startswith("logaddexp"):  # cancellation near 0, see ufunc_rows
-            unit = np.spacing(np.maximum.reduce([np.abs(high), *(np.abs(a.astype("f8")) for a in args)]).astype(dtype)).astype("f8")
+            unit = np.spacing(
+                np.maximum.reduce([np.abs(high), *(np.abs(a.astype("f8")) for a in args)]).astype(dtype)
+            ).astype("f8")
         error = np.abs((got.astype("f8") - high) - low) / unit
         over = np.abs(high) >= float(np.finfo(dtype).max)
         error = np.where(over & np.isinf(got) & (np.sign(got) == np.sign(high)), 0, error)
     bad = ~(error <= bound)
     assert not bad.any(), (
-        f"{name} {dtype}: {np.nanmax(error):.3g} ULP, bound {bound}, at {[a[bad][0].hex() if dtype == 'f8' else a[bad][0] for a in args]}: "
+        f"{name} {dtype}: {np.nanmax(error):.3g} ULP, bound {bound}, at {[float(a[bad][0]).hex() for a in args]}: "
         f"got {got[bad][0]!r}, exact {high[bad][0]!r}; {int(bad.sum())} of {bad.size} points"
     )
 
@@ -147,7 +153,9 @@ def test_against_mpmath(name, dtype):
     assert_close(name, [x], got, *exact_values(name, [x]), BY_NAME[name]["ulp"])
 
 
-TWO = [(n, d) for n in SUBJECTS if BY_NAME[n]["nin"] == 2 for d in ("f4", "f8") if np.dtype(d).char in BY_NAME[n]["types"]]
+TWO = [
+    (n, d) for n in SUBJECTS if BY_NAME[n]["nin"] == 2 for d in ("f4", "f8") if np.dtype(d).char in BY_NAME[n]["types"]
+]
 
 
 @pytest.mark.parametrize("name, dtype", TWO)
@@ -189,7 +197,9 @@ def test_dense_float32(name):
     x = np.concatenate([inside(name, bits), points(name, 50_000, "f4", 12)])
     error = ulp_error(getattr(galop, name)(galop.array(x)), wide_oracle(name)(x.astype("f8")), "f4")
     worst = int(np.argmax(error))
-    assert error[worst] <= BY_NAME[name]["ulp"], f"{name}: {error[worst]:.3g} ULP at {x[worst]!r} ({float(x[worst]).hex()})"
+    assert error[worst] <= BY_NAME[name]["ulp"], (
+        f"{name}: {error[worst]:.3g} ULP at {x[worst]!r} ({float(x[worst]).hex()})"
+    )
 
 
 @pytest.mark.parametrize("name", [n for n in UNARY if "e" in BY_NAME[n]["types"]])
@@ -198,7 +208,9 @@ def test_every_float16(name):
     got = getattr(galop, name)(galop.array(x))
     error = ulp_error(got, wide_oracle(name)(x.astype("f8")), "f2")
     worst = int(np.argmax(error))
-    assert error[worst] <= 0.501, f"{name}: computed in float32 and rounded once; {error[worst]:.3g} ULP at {x[worst]!r}"
+    assert error[worst] <= 0.501, (
+        f"{name}: computed in float32 and rounded once; {error[worst]:.3g} ULP at {x[worst]!r}"
+    )
 
 
 @pytest.mark.parametrize("name", ["sin", "cos", "tan"])
@@ -213,4 +225,6 @@ def test_large_arguments_in_every_lane(name, dtype):
         got = host(getattr(galop, name)(galop.array(x)))
         keep = np.arange(67) != at
         assert got[keep].tobytes() == plain[keep].tobytes()
-        assert_close(name, [x[at : at + 1]], got[at : at + 1], *exact_values(name, [x[at : at + 1]]), BY_NAME[name]["ulp"])
+        assert_close(
+            name, [x[at : at + 1]], got[at : at + 1], *exact_values(name, [x[at : at + 1]]), BY_NAME[name]["ulp"]
+        )

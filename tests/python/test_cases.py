@@ -1,4 +1,4 @@
-"""Faults that users reported in other array libraries, each named by its public report; the numbers are those of the design's list.
+"""Faults that users reported in other array libraries, each named by its public report.
 
 Elementwise cases run at several sizes and layouts, since faults hide in tails and strided loops."""
 
@@ -187,21 +187,34 @@ def test_023_shifts_past_the_width():
     assert_same(galop.array([1], dtype="u8") << galop.array([64], dtype="u8"), np.array([0], "u8"))
 
 
-@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="NumPy's results differ by processor; ours are x86-64's")
+@pytest.mark.skipif(
+    platform.machine() not in ("x86_64", "AMD64"), reason="NumPy's results differ by processor; ours are x86-64's"
+)
 def test_024_float_to_integer_out_of_range():
     """jax-ml/jax#13101, #8258; numpy/numpy#22951, #23481"""
     for dtype in ("f4", "f8"):
         everywhere(lambda x: x.astype("u4"), np.array([4294967276, 7], "u4"), np.array([-20, 7], dtype))
         low = np.iinfo("i4").min
-        everywhere(lambda x: x.astype("i4"), np.array([low, low, low, -3], "i4"), np.array([np.nan, np.inf, -np.inf, -3.9], dtype))
+        everywhere(
+            lambda x: x.astype("i4"),
+            np.array([low, low, low, -3], "i4"),
+            np.array([np.nan, np.inf, -np.inf, -3.9], dtype),
+        )
         low = np.iinfo("i8").min
-        everywhere(lambda x: x.astype("i8"), np.array([low, low, 2**62], "i8"), np.array([np.nan, 1e30, 2.0**62], dtype))
-        everywhere(lambda x: x.astype("u8"), np.array([2**63, 2**63 + 2**40], "u8"), np.array([2.0**63, 2.0**63 + 2**40], dtype))
+        everywhere(
+            lambda x: x.astype("i8"), np.array([low, low, 2**62], "i8"), np.array([np.nan, 1e30, 2.0**62], dtype)
+        )
+        everywhere(
+            lambda x: x.astype("u8"),
+            np.array([2**63, 2**63 + 2**40], "u8"),
+            np.array([2.0**63, 2.0**63 + 2**40], dtype),
+        )
 
 
 def test_025_integer_to_a_negative_power():
     """numpy/numpy#16166, #8127"""
-    for power in (lambda: galop.power(galop.array(2), -3), lambda: galop.array([2]) ** galop.array([-1]), lambda: galop.array([2, 3]) ** -1,
+    for power in (lambda: galop.power(galop.array(2), -3), lambda: galop.array([2]) ** galop.array([-1]),
+        lambda: galop.array([2, 3]) ** -1,
                   lambda: galop.power(galop.arange(20_000), galop.arange(20_000)[::-1] - 1)):  # fmt: skip
         with pytest.raises(ValueError):
             power()

@@ -30,7 +30,11 @@ def test_full():
     for shape, value in itertools.product(((), (3,), (2, 3), 0), values):
         assert_alike(lambda xp: xp.full(shape, value), context=f"{shape} {value!r}")
         for dtype in DTYPES:
-            if isinstance(value, (int, float)) and (value != value or abs(value) == np.inf or value < 0) and dtype[0] in "iu":
+            if (
+                isinstance(value, (int, float))
+                and (value != value or abs(value) == np.inf or value < 0)
+                and dtype[0] in "iu"
+            ):
                 continue
             if isinstance(value, complex) and dtype[0] != "c":
                 continue
@@ -58,8 +62,10 @@ def test_likes(name):
 
 
 def test_arange():
-    calls = [(0,), (1,), (10,), (-3,), (2, 7), (7, 2), (0, 10, 3), (10, 0, -3), (10, 0, 3), (5.0,), (0.5, 4), (0, 1, 0.1), (1, 0, -0.25), (20_011,),
-             (0, 20_011, 2), (-1.5, 1e4, 0.7), (2**40, 2**40 + 5), (np.float32(3),), (np.int8(1), np.int8(9)), (0, 1e-300, 1e-301), (-5, -1)]  # fmt: skip
+    calls = [(0,), (1,), (10,), (-3,), (2, 7), (7, 2), (0, 10, 3), (10, 0, -3), (10, 0, 3), (5.0,), (0.5, 4),
+        (0, 1, 0.1), (1, 0, -0.25), (20_011,),
+             (0, 20_011, 2), (-1.5, 1e4, 0.7), (2**40, 2**40 + 5), (np.float32(3),), (np.int8(1), np.int8(9)),
+             (0, 1e-300, 1e-301), (-5, -1)]  # fmt: skip
     for call in calls:
         assert_alike(lambda xp: xp.arange(*call), context=f"arange{call}")
         for dtype in ("i4", "i8", "f2", "f4", "f8", "u8", "c16"):
@@ -83,12 +89,17 @@ def test_linspace():
         for dtype in ("f4", "i4", "i8", "f2", "c16"):
             if abs(b) > 1e4 or (isinstance(a, complex) and dtype[0] != "c"):
                 continue
-            assert_alike(lambda xp: xp.linspace(a, b, n, endpoint=end, dtype=dtype), context=f"linspace({a}, {b}, {n}, {end}, {dtype})")
+            assert_alike(
+                lambda xp: xp.linspace(a, b, n, endpoint=end, dtype=dtype),
+                context=f"linspace({a}, {b}, {n}, {end}, {dtype})",
+            )
     assert_alike(lambda xp: xp.linspace(0, 1))
     assert_alike(lambda xp: xp.linspace(2, 3, 5, retstep=True))
     assert_alike(lambda xp: xp.linspace(2, 3, 5, endpoint=False, retstep=True))
     for axis in (0, 1, -1):
-        assert_alike(lambda xp: xp.linspace(xp.arange(3.0), xp.array([5.0, 1.0, 7.0]), 4, axis=axis), context=f"axis={axis}")
+        assert_alike(
+            lambda xp: xp.linspace(xp.arange(3.0), xp.array([5.0, 1.0, 7.0]), 4, axis=axis), context=f"axis={axis}"
+        )
     assert_alike(lambda xp: xp.linspace(np.float32(0), np.float32(1), 9))
 
 
@@ -113,7 +124,9 @@ def test_meshgrid():
         for sizes in ((3,), (3, 4), (2, 3, 4), (0, 3), (1, 1), (3, 4, 2, 1)):
 
             def run(xp, sizes=sizes, indexing=indexing, sparse=sparse, copy=copy):
-                return tuple(xp.meshgrid(*(xp.arange(n) * 1.5 for n in sizes), indexing=indexing, sparse=sparse, copy=copy))
+                return tuple(
+                    xp.meshgrid(*(xp.arange(n) * 1.5 for n in sizes), indexing=indexing, sparse=sparse, copy=copy)
+                )
 
             assert_alike(run, context=f"{sizes} {indexing} {sparse} {copy}")
     assert_alike(lambda xp: tuple(xp.meshgrid([1, 2], 3.0, xp.arange(2, dtype="i1"))))
@@ -142,7 +155,9 @@ def test_astype(dtype):
             assert_same(x[::-2].astype(dtype), a[::-2].astype(dtype), f"{given} to {dtype} {n} strided")
     for given in ("f4", "f8", "c8", "c16", "i8", "u8"):
         if dtype[0] in "fc?":
-            a = np.array([0.0, -0.0, 1e-8, 65519, 65520, 1e-45, 3.4e38, 2**53 + 1, 2**63, 1 + 2**-11, 1 + 3 * 2**-11, 16777217.0])
+            a = np.array(
+                [0.0, -0.0, 1e-8, 65519, 65520, 1e-45, 3.4e38, 2**53 + 1, 2**63, 1 + 2**-11, 1 + 3 * 2**-11, 16777217.0]
+            )
             a = np.abs(a).astype(given) if given in ("i8", "u8") else a.astype(given)
             assert_same(galop.array(a).astype(dtype), a.astype(dtype), f"rounding of {given} to {dtype}")
     if dtype[0] in "fc":
@@ -154,7 +169,17 @@ def test_astype(dtype):
 
 def test_float64_to_float16_rounds_once():
     tie = 1 + 2.0**-11
-    values = np.array([tie, np.nextafter(tie, 2), np.nextafter(tie, 0), tie + 2.0**-35, 65520 - 2.0**-30, 2.0**-25, 2.0**-25 * (1 + 2.0**-40)])
+    values = np.array(
+        [
+            tie,
+            np.nextafter(tie, 2),
+            np.nextafter(tie, 0),
+            tie + 2.0**-35,
+            65520 - 2.0**-30,
+            2.0**-25,
+            2.0**-25 * (1 + 2.0**-40),
+        ]
+    )
     for n in (7, 700):
         a = np.resize(values, n)
         assert_same(galop.array(a).astype("f2"), a.astype("f2"))
@@ -164,7 +189,8 @@ def test_float64_to_float16_rounds_once():
 
 def test_names_of_dtypes():
     """The dtypes are NumPy's own objects."""
-    for name in ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64", "complex64",
+    for name in ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32",
+        "float64", "complex64",
                  "complex128"):  # fmt: skip
         assert galop.zeros(1, dtype=getattr(galop, name)).dtype == np.dtype(name)
     assert galop.zeros(1, dtype=galop.bool_).dtype == bool

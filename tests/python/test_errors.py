@@ -10,7 +10,8 @@ from support import NUMPY_STANDS_IN, assert_same, kind_of_error, outcome
 
 MESSAGE = re.compile(r"^\[[A-Za-z_][\w. ]*\] .+; got .+", re.DOTALL)
 
-# Statements over a (3, 4) of float64, i (3, 4) of int64, z (4,) of complex128, r, a read-only broadcast view (3, 4), e (0, 4),
+# Statements over a (3, 4) of float64, i (3, 4) of int64, z (4,) of complex128, r, a read-only broadcast view (3, 4), e
+# (0, 4),
 # m (3, 4) of bool, u (4,) of uint8. Each raises in NumPy.
 SHAPES = """
 a + xp.ones(3)
@@ -223,14 +224,18 @@ a.astype("i4", casting="safe")
 xp.add(a, 1, order="X")
 """
 
-GROUPS = {"shapes": SHAPES, "types": TYPES, "axes": AXES, "empty": EMPTY, "sizes": SIZES, "indices": INDICES, "read only": READ_ONLY,
+GROUPS = {"shapes": SHAPES, "types": TYPES, "axes": AXES, "empty": EMPTY, "sizes": SIZES, "indices": INDICES,
+    "read only": READ_ONLY,
           "values": VALUES}  # fmt: skip
 STATEMENTS = [(g, s) for g, text in GROUPS.items() for s in text.strip().splitlines()]
 
 # Raised by Python itself, its protocols or NumPy's conversion of lists and dtypes, before Galop has a say in the words.
-PLAIN = {"xp.array([[1, 2], [3]])", "xp.array([[1, 2], [3, 4], 5])", "xp.array([1, 300], dtype=\"u1\")", "hash(a)", "xp.sin()", "xp.add(a)", "xp.add(a, a, a, a)", "xp.add(a, 1, nonsense=1)", "a.__bool__()", "xp.array(3).__len__()",
-         "a[::0]", "a.__setitem__(slice(None, None, 0), 1)", "int(a)", "float(a)", "a[0].__index__()", "xp.array(1.5).__index__()",
-         "xp.zeros(3, dtype=\"no such type\")", "xp.zeros(2.5)", "xp.zeros((2, \"x\"))", "xp.meshgrid(a, a, indexing=\"xx\")"}  # fmt: skip
+PLAIN = {"xp.array([[1, 2], [3]])", "xp.array([[1, 2], [3, 4], 5])", "xp.array([1, 300], dtype=\"u1\")", "hash(a)",
+    "xp.sin()", "xp.add(a)", "xp.add(a, a, a, a)", "xp.add(a, 1, nonsense=1)", "a.__bool__()", "xp.array(3).__len__()",
+         "a[::0]", "a.__setitem__(slice(None, None, 0), 1)", "int(a)", "float(a)", "a[0].__index__()",
+         "xp.array(1.5).__index__()",
+         "xp.zeros(3, dtype=\"no such type\")", "xp.zeros(2.5)", "xp.zeros((2, \"x\"))",
+         "xp.meshgrid(a, a, indexing=\"xx\")"}  # fmt: skip
 
 
 def world(xp):
@@ -320,7 +325,8 @@ def test_errstate_raises_at_the_statement():
         zero, one = galop.zeros(n), galop.ones(n)
         with galop.errstate(all="raise"):
             for call in (lambda: one / zero, lambda: zero / zero, lambda: galop.log(zero), lambda: galop.sqrt(-one),
-                         lambda: galop.full(n, 1e300) * 1e300, lambda: galop.full(n, 5, dtype="i4") // galop.zeros(n, dtype="i4")):  # fmt: skip
+                         lambda: galop.full(n, 1e300) * 1e300,
+                         lambda: galop.full(n, 5, dtype="i4") // galop.zeros(n, dtype="i4")):  # fmt: skip
                 with pytest.raises(FloatingPointError):
                     galop.eval(call())
             galop.eval(one / (one + 1))

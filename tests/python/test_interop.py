@@ -180,8 +180,10 @@ def test_foreign_forms_of_memory(dtype):
     assert_same(galop.array(np.asfortranarray(a)), a)
 
 
-@pytest.mark.parametrize("bad", [np.array(["a", "b"]), np.array([object()]), np.zeros(2, dtype=[("x", "f4")]), np.array(["2020"], "M8[Y]"),
-                                 np.zeros(2, "g")], ids=["str", "object", "record", "datetime", "longdouble"])  # fmt: skip
+@pytest.mark.parametrize("bad", [np.array(["a", "b"]), np.array([object()]), np.zeros(2, dtype=[("x", "f4")]),
+    np.array(["2020"], "M8[Y]"),
+                                 np.zeros(2, "g")], ids=["str", "object", "record", "datetime",
+                                 "longdouble"])  # fmt: skip
 @pytest.mark.skipif(NUMPY_STANDS_IN, reason="NumPy has these dtypes")
 def test_dtypes_that_galop_lacks(bad):
     for make in (galop.asarray, galop.array):
@@ -200,9 +202,12 @@ def test_read_only_sources():
 
 
 @pytest.mark.parametrize("source", [
-    1, 2.5, True, 1 + 2j, [], [1, 2], [1, 2.5], [True, False], [True, 2], [1, 2j], [[1, 2], [3, 4]], (1, (2)), [(1, 2), [3, 4]], range(5),
-    [[]], [[], []], [[[1]]], [np.float32(1), 2], [np.int8(1), np.uint8(2)], [np.arange(3), np.arange(3)], np.float16(2), np.bool_(True),
-    array.array("f", [1, 2]), array.array("q", [1, 2]), bytearray(b"abc"), memoryview(b"abc"), 2**40, -(2**62), 2**63, [2**63, 1],
+    1, 2.5, True, 1 + 2j, [], [1, 2], [1, 2.5], [True, False], [True, 2], [1, 2j], [[1, 2], [3, 4]], (1, (2)),
+    [(1, 2), [3, 4]], range(5),
+    [[]], [[], []], [[[1]]], [np.float32(1), 2], [np.int8(1), np.uint8(2)], [np.arange(3), np.arange(3)], np.float16(2),
+    np.bool_(True),
+    array.array("f", [1, 2]),
+    array.array("q", [1, 2]), bytearray(b"abc"), memoryview(b"abc"), 2**40, -(2**62), 2**63, [2**63, 1],
     [np.inf, np.nan, -0.0], [[1, 2]] * 3, [np.array(1), 2.0],
 ], ids=lambda s: type(s).__name__)  # fmt: skip
 def test_python_objects(source):
@@ -238,7 +243,8 @@ def churn():
         galop.eval(*keep)
 
 
-EXPORTS = {"asarray": np.asarray, "memoryview": lambda x: np.asarray(memoryview(x)), "dlpack": np.from_dlpack, "view": lambda x: x[::-1][::-1],
+EXPORTS = {"asarray": np.asarray, "memoryview": lambda x: np.asarray(memoryview(x)), "dlpack": np.from_dlpack,
+    "view": lambda x: x[::-1][::-1],
            "transposed": lambda x: x.T.T, "reshaped": lambda x: x.reshape(-1)}  # fmt: skip
 
 
@@ -252,7 +258,9 @@ def test_an_export_outlives_its_source(export, n):
     assert_same(seen, np.arange(float(n)) + 1)
 
 
-@pytest.mark.parametrize("wrap", [galop.asarray, galop.from_dlpack, lambda a: galop.asarray(memoryview(a)), lambda a: galop.asarray(a)[1:]])
+@pytest.mark.parametrize(
+    "wrap", [galop.asarray, galop.from_dlpack, lambda a: galop.asarray(memoryview(a)), lambda a: galop.asarray(a)[1:]]
+)
 def test_a_wrapper_outlives_its_source_and_frees_it(wrap):
     class Array(np.ndarray):
         pass
@@ -287,7 +295,21 @@ def test_views_keep_their_base_and_pending_values_their_operands():
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_printing(dtype):
     for kind in ("exact", "wild", "unit"):
-        for shape in ((), (0,), (1,), (5,), (2, 3), (0, 3), (2, 0), (2, 3, 2), (40,), (1001,), (3, 400), (30, 40), (4, 3, 101)):
+        for shape in (
+            (),
+            (0,),
+            (1,),
+            (5,),
+            (2, 3),
+            (0, 3),
+            (2, 0),
+            (2, 3, 2),
+            (40,),
+            (1001,),
+            (3, 400),
+            (30, 40),
+            (4, 3, 101),
+        ):
             a = sample(dtype, shape, 5, kind)
             x = galop.array(a)
             assert str(x) == str(a)
@@ -299,7 +321,13 @@ def test_printing(dtype):
 def test_printing_follows_the_options():
     a = np.array([[np.pi, 1e-10, 1e10], [-np.pi, np.nan, np.inf]])
     x = galop.array(a)
-    for options in ({"precision": 3}, {"suppress": True}, {"threshold": 2, "edgeitems": 1}, {"linewidth": 30}, {"sign": "+"}):
+    for options in (
+        {"precision": 3},
+        {"suppress": True},
+        {"threshold": 2, "edgeitems": 1},
+        {"linewidth": 30},
+        {"sign": "+"},
+    ):
         with np.printoptions(**options), galop.printoptions(**options):
             assert str(x) == str(a) and repr(x) == repr(a), options
     for spec in ("", ".3f", "10.2e"):
@@ -329,11 +357,23 @@ def test_python_protocols():
     assert len(x) == 2 and x.tolist() == a.tolist() and x[1, 2].item() == 5 and x.item(4) == 4 and x.item(1, 0) == 3
     assert [r.tolist() for r in x] == [r.tolist() for r in a]
     assert 5 in x and 7 not in x
-    assert x.size == 6 and x.ndim == 2 and x.shape == (2, 3) and x.dtype == np.dtype("i8") and x.itemsize == 8 and x.nbytes == 48
+    assert (
+        x.size == 6
+        and x.ndim == 2
+        and x.shape == (2, 3)
+        and x.dtype == np.dtype("i8")
+        and x.itemsize == 8
+        and x.nbytes == 48
+    )
     assert isinstance(x.dtype, np.dtype)
     for value in (0, 1, 2.5, True, False, 1 + 2j):
         y, b = galop.array(value), np.array(value)
-        assert bool(y) == bool(b) and complex(y) == complex(b) and y.item() == b.item() and type(y.item()) is type(b.item())
+        assert (
+            bool(y) == bool(b)
+            and complex(y) == complex(b)
+            and y.item() == b.item()
+            and type(y.item()) is type(b.item())
+        )
         assert type(y.tolist()) is type(b.tolist())
         if not isinstance(value, complex):
             assert float(y) == float(b) and int(y) == int(b)

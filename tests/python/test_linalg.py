@@ -10,13 +10,14 @@ from support import COMPLEX, DTYPES, FLOATS, INEXACT, assert_alike, assert_same,
 
 LAYOUTS = {
     "plain": (lambda a: a, lambda a: a),
-    "transposed": (lambda a: np.ascontiguousarray(np.swapaxes(a, -1, -2)), lambda b: b.transpose(*range(b.ndim - 2), b.ndim - 1, b.ndim - 2)),
+    "transposed": (
+        lambda a: np.ascontiguousarray(np.swapaxes(a, -1, -2)),
+        lambda b: b.transpose(*range(b.ndim - 2), b.ndim - 1, b.ndim - 2),
+    ),
     "reversed": (lambda a: a[..., ::-1, ::-1].copy(), lambda b: b[..., ::-1, ::-1]),
     "strided": (lambda a: np.repeat(np.repeat(a, 2, -1), 3, -2), lambda b: b[..., ::3, ::2]),
     "inside": (lambda a: np.pad(a, [(0, 0)] * (a.ndim - 2) + [(1, 2), (3, 1)]), lambda b: b[..., 1:-2, 3:-1]),
-    "one stride 0": (lambda a: a[..., :1, :], lambda b: galop.broadcast_to(b, b.shape)),
 }
-KINDS = ["plain", "transposed", "reversed", "strided", "inside"]
 
 
 def laid_out(kind, a):
@@ -32,7 +33,7 @@ def test_matmul_of_every_layout(dtype):
     for m, k, n in ((1, 1, 1), (3, 4, 5), (1, 7, 1), (7, 1, 3), (33, 17, 65), (2, 129, 3)):
         a, b = sample(dtype, (m, k), 1, "exact"), sample(dtype, (k, n), 2, "exact")
         want = a @ b
-        for p, q in itertools.product(KINDS, repeat=2):
+        for p, q in itertools.product(LAYOUTS, repeat=2):
             assert_same(laid_out(p, a) @ laid_out(q, b), want, f"{dtype} {(m, k, n)} {p} {q}")
         x, y = copies(a, b)
         assert_same(galop.matmul(x, y), want)
@@ -43,12 +44,18 @@ def test_matmul_of_every_layout(dtype):
 def test_matmul_of_broadcast_operands(dtype):
     a, b = sample(dtype, (1, 6), 1, "exact"), sample(dtype, (6, 1), 2, "exact")
     x, y = copies(a, b)
-    assert_same(galop.broadcast_to(x, (5, 6)) @ galop.broadcast_to(y, (6, 4)), np.broadcast_to(a, (5, 6)) @ np.broadcast_to(b, (6, 4)))
+    assert_same(
+        galop.broadcast_to(x, (5, 6)) @ galop.broadcast_to(y, (6, 4)),
+        np.broadcast_to(a, (5, 6)) @ np.broadcast_to(b, (6, 4)),
+    )
 
 
-SHAPES = [((3,), (3,)), ((3,), (3, 4)), ((2, 3), (3,)), ((2, 3, 4), (4, 5)), ((3, 4), (2, 4, 5)), ((2, 1, 3, 4), (5, 4, 2)), ((2, 3, 4), (2, 4, 1)),
-          ((4,), (2, 4, 3)), ((2, 3, 4), (4,)), ((0, 3), (3, 2)), ((3, 0), (0, 2)), ((0,), (0,)), ((2, 0, 3), (3, 4)), ((0, 2, 3), (3, 1)),
-          ((1, 1), (1, 1)), ((3, 2, 2), (3, 2, 2)), ((2, 3), (2, 3)), ((3,), (4,)), ((2, 2, 3), (3, 3, 2)), ((), (3,))]  # fmt: skip
+SHAPES = [((3,), (3,)), ((3,), (3, 4)), ((2, 3), (3,)), ((2, 3, 4), (4, 5)), ((3, 4), (2, 4, 5)), ((2, 1, 3, 4),
+    (5, 4, 2)), ((2, 3, 4), (2, 4, 1)),
+          ((4,), (2, 4, 3)), ((2, 3, 4), (4,)), ((0, 3), (3, 2)), ((3, 0), (0, 2)), ((0,), (0,)), ((2, 0, 3), (3, 4)),
+          ((0, 2, 3), (3, 1)),
+          ((1, 1), (1, 1)), ((3, 2, 2), (3, 2, 2)), ((2, 3), (2, 3)), ((3,), (4,)), ((2, 2, 3), (3, 3, 2)),
+          ((), (3,))]  # fmt: skip
 
 
 @pytest.mark.parametrize("dtype", ["?", "i1", "i8", "f2", "f8", "c8"])
@@ -92,17 +99,28 @@ def test_vecdot_axis(axis):
 
 @pytest.mark.parametrize("dtype", ["i8", "f4", "f8", "c16"])
 def test_tensordot(dtype):
-    cases = [((2, 3), (3, 4), 1), ((2, 3, 4), (3, 4, 5), 2), ((2, 3), (2, 3), 0), ((2, 3), (2, 3), 2), ((2, 3, 4), (4, 3, 5), ([1, 2], [1, 0])),
-             ((3, 4), (4, 3), ([0, 1], [1, 0])), ((2, 3, 4), (5, 2), ([0], [1])), ((4, 2), (4, 3), (0, 0)), ((2, 3, 4), (4,), ([-1], [0])),
+    cases = [((2, 3), (3, 4), 1), ((2, 3, 4), (3, 4, 5), 2), ((2, 3), (2, 3), 0), ((2, 3), (2, 3), 2), ((2, 3, 4),
+        (4, 3, 5), ([1, 2], [1, 0])),
+             ((3, 4), (4, 3), ([0, 1], [1, 0])), ((2, 3, 4), (5, 2), ([0], [1])), ((4, 2), (4, 3), (0, 0)),
+             ((2, 3, 4), (4,), ([-1], [0])),
              ((0, 3), (3, 2), 1), ((2, 3), (4, 5), 1), ((2, 3), (3, 2), ([0, 1], [0]))]  # fmt: skip
     for left, right, axes in cases:
         a, b = sample(dtype, left, 1, "exact"), sample(dtype, right, 2, "exact")
         assert_alike(lambda xp: xp.tensordot(xp.array(a), xp.array(b), axes=axes), context=f"{left} {right} {axes}")
-        assert_alike(lambda xp: xp.tensordot(xp.array(a.T.copy()).T, xp.array(b), axes=axes), context=f"F {left} {right} {axes}")
+        assert_alike(
+            lambda xp: xp.tensordot(xp.array(a.T.copy()).T, xp.array(b), axes=axes), context=f"F {left} {right} {axes}"
+        )
 
 
 def test_dot_of_scalars_and_higher_dimensions():
-    for left, right in (((), ()), ((2, 3), ()), ((2, 3, 4), (4,)), ((2, 3, 4), (5, 4, 6)), ((4,), (5, 4, 6)), ((2, 2), (2,))):
+    for left, right in (
+        ((), ()),
+        ((2, 3), ()),
+        ((2, 3, 4), (4,)),
+        ((2, 3, 4), (5, 4, 6)),
+        ((4,), (5, 4, 6)),
+        ((2, 2), (2,)),
+    ):
         a, b = sample("f8", left, 1, "exact"), sample("f8", right, 2, "exact")
         assert_alike(lambda xp: xp.dot(xp.array(a), xp.array(b)), context=f"{left} {right}")
     assert_alike(lambda xp: xp.arange(3).dot(xp.arange(3)))
@@ -114,7 +132,11 @@ def test_out(dtype):
     a, b = sample(dtype, (6, 5), 1, "exact"), sample(dtype, (5, 4), 2, "exact")
     x, y = copies(a, b)
     want = a @ b
-    for target in (galop.zeros((6, 4), dtype=dtype), galop.zeros((4, 6), dtype=dtype).T, galop.zeros((12, 8), dtype=dtype)[::2, ::-2]):
+    for target in (
+        galop.zeros((6, 4), dtype=dtype),
+        galop.zeros((4, 6), dtype=dtype).T,
+        galop.zeros((12, 8), dtype=dtype)[::2, ::-2],
+    ):
         assert galop.matmul(x, y, out=target) is target
         assert_same(target, want)
     square = sample(dtype, (5, 5), 3, "exact")

@@ -105,7 +105,14 @@ def test_module_functions_share_one_stream():
     def run(xp):
         r = xp.random
         r.seed(0)
-        first = r.uniform(1, 100, (20, 30)), r.rand(3, 2), r.randn(5), r.random(4), r.standard_normal(3), r.normal(1, 2, 3)
+        first = (
+            r.uniform(1, 100, (20, 30)),
+            r.rand(3, 2),
+            r.randn(5),
+            r.random(4),
+            r.standard_normal(3),
+            r.normal(1, 2, 3),
+        )
         second = r.randint(0, 100, 10), r.random_sample(2), r.rand(), r.randn()
         r.seed(5)
         return (*first, *second, r.random_sample(7), r.randn(2, 0))
@@ -120,7 +127,9 @@ def test_scalars_are_drawn_as_numpy_does():
             assert float(ours.random()) == theirs.random()
             assert float(ours.standard_normal()) == theirs.standard_normal()
         integers = "randint" if make == "RandomState" else "integers"
-        assert [int(getattr(ours, integers)(10)) for _ in range(50)] == [int(getattr(theirs, integers)(10)) for _ in range(50)]
+        assert [int(getattr(ours, integers)(10)) for _ in range(50)] == [
+            int(getattr(theirs, integers)(10)) for _ in range(50)
+        ]
 
 
 def test_parameters_that_are_arrays():
@@ -139,9 +148,12 @@ def test_without_a_seed_streams_differ():
 
 
 @pytest.mark.parametrize("call", [
-    lambda g: g.randint(5, 5), lambda g: g.randint(6, 5), lambda g: g.randint(0, 300, dtype="u1"), lambda g: g.randint(-1, 5, dtype="u4"),
-    lambda g: g.randint(0, 10, dtype="f4"), lambda g: g.normal(0, -1), lambda g: g.normal(0, -1, 3), lambda g: g.random_sample(-1),
-    lambda g: g.random_sample((2, -3)), lambda g: g.uniform(0, np.inf), lambda g: g.uniform(-1e308, 1e308, 4), lambda g: g.random_sample(2**61),
+    lambda g: g.randint(5, 5), lambda g: g.randint(6, 5), lambda g: g.randint(0, 300, dtype="u1"),
+    lambda g: g.randint(-1, 5, dtype="u4"),
+    lambda g: g.randint(0, 10, dtype="f4"), lambda g: g.normal(0, -1), lambda g: g.normal(0, -1, 3),
+    lambda g: g.random_sample(-1),
+    lambda g: g.random_sample((2, -3)), lambda g: g.uniform(0, np.inf), lambda g: g.uniform(-1e308, 1e308, 4),
+    lambda g: g.random_sample(2**61),
     lambda g: g.random_sample(1.5), lambda g: g.standard_normal("x"),
 ])  # fmt: skip
 def test_errors_of_random_state(call):
@@ -159,8 +171,10 @@ def test_errors_of_random_state(call):
 
 
 @pytest.mark.parametrize("call", [
-    lambda g: g.integers(5, 5), lambda g: g.integers(6, 5), lambda g: g.integers(0, 300, dtype="u1"), lambda g: g.integers(0, 10, dtype="f4"),
-    lambda g: g.normal(0, -1), lambda g: g.random(-1), lambda g: g.random(3, dtype="i4"), lambda g: g.random(3, dtype="f2"),
+    lambda g: g.integers(5, 5), lambda g: g.integers(6, 5), lambda g: g.integers(0, 300, dtype="u1"),
+    lambda g: g.integers(0, 10, dtype="f4"),
+    lambda g: g.normal(0, -1), lambda g: g.random(-1), lambda g: g.random(3, dtype="i4"),
+    lambda g: g.random(3, dtype="f2"),
     lambda g: g.standard_normal(3, dtype="i4"), lambda g: g.uniform(0, np.nan, 3),
 ])  # fmt: skip
 def test_errors_of_default_rng(call):
@@ -174,7 +188,10 @@ def test_results_are_arrays_that_can_be_written_to():
     want[1:] *= 2
     assert isinstance(x, galop.ndarray)
     assert_same(x, want)
-    assert_same(galop.random.RandomState(0).uniform(size=20_000).astype("f4").sum(), np.random.RandomState(0).uniform(size=20_000).astype("f4").sum())
+    assert_same(
+        galop.random.RandomState(0).uniform(size=20_000).astype("f4").sum(),
+        np.random.RandomState(0).uniform(size=20_000).astype("f4").sum(),
+    )
 
 
 # -- PyTorch's stream: one 32-bit word of MT19937 for each number, of which the low 24 bits count

@@ -34,8 +34,10 @@ def test_one_program_in_every_mode(seed):
 
 @pytest.mark.parametrize(
     "variable, value",
-    [("GALOP_EAGER", "1"), ("GALOP_DONATION", "0"), ("GALOP_FUSION_LIMIT", "2"), ("GALOP_OVERLAP_MAYBE", "1"), ("GALOP_THREADS", "1"),
-     ("GALOP_THREADS", "3"), ("GALOP_BLOCK", "8"), ("GALOP_DEBUG", "1"), ("GALOP_FORCE_ISA", "sse4"), ("GALOP_FORCE_ISA", "avx2"),
+    [("GALOP_EAGER", "1"), ("GALOP_DONATION", "0"), ("GALOP_FUSION_LIMIT", "2"), ("GALOP_OVERLAP_MAYBE", "1"),
+    ("GALOP_THREADS", "1"),
+     ("GALOP_THREADS", "3"), ("GALOP_BLOCK", "8"), ("GALOP_DEBUG", "1"), ("GALOP_FORCE_ISA", "sse4"),
+     ("GALOP_FORCE_ISA", "avx2"),
      ("GALOP_FORCE_ISA", "avx3")],
 )  # fmt: skip
 def test_environment(variable, value):
@@ -87,7 +89,8 @@ def test_a_printed_program_runs(tmp_path):
 
 def test_the_generator_writes_every_kind_of_step():
     text = "\n".join(s.code for seed in range(300) for s in random_programs.program(seed, "points"))
-    for part in ("broadcast_to", ".T", "reshape", "None", "out=", "where=", "export(", "wrap(", "force(", "peek(", "del ", "+=", "astype",
+    for part in ("broadcast_to", ".T", "reshape", "None", "out=", "where=", "export(",
+        "wrap(", "force(", "peek(", "del ", "+=", "astype",
                  ".accumulate", ".at(", "sum(", "argmax", "mean", "keepdims", "clip", "check()"):  # fmt: skip
         assert part in text, part
     for dtype in random_programs.DTYPES:

@@ -6,7 +6,21 @@ import numpy as np
 import pytest
 
 import galop
-from support import COMPLEX, DTYPES, FLOATS, INEXACT, INTS, NUMPY_STANDS_IN, assert_alike, assert_same, difference, host, layout, outcome, sample
+from support import (
+    COMPLEX,
+    DTYPES,
+    FLOATS,
+    INEXACT,
+    INTS,
+    NUMPY_STANDS_IN,
+    assert_alike,
+    assert_same,
+    difference,
+    host,
+    layout,
+    outcome,
+    sample,
+)
 
 NAMES = ["sum", "prod", "min", "max", "any", "all", "mean", "var", "std", "argmin", "argmax", "count_nonzero"]
 METHODS = [n for n in NAMES if n != "count_nonzero"]
@@ -32,9 +46,13 @@ def assert_reduced(name, dtype, want, got, context):
         # Either zero is the greatest of 0.0 and -0.0.
         assert_same(g, w, f"{name} {context}", zero_sign=name not in ("min", "max"))
         return
-    assert (g.shape, g.dtype) == (w.shape, w.dtype), f"{name} {context}: {g.dtype}{g.shape}, expected {w.dtype}{w.shape}"
+    assert (g.shape, g.dtype) == (w.shape, w.dtype), (
+        f"{name} {context}: {g.dtype}{g.shape}, expected {w.dtype}{w.shape}"
+    )
     with np.errstate(all="ignore"):
-        ok = np.isclose(g, w, rtol=TOLERANCE.get(w.dtype.str[1:], 0), atol=1e-30 if w.dtype != "f2" else 1e-6, equal_nan=True)
+        ok = np.isclose(
+            g, w, rtol=TOLERANCE.get(w.dtype.str[1:], 0), atol=1e-30 if w.dtype != "f2" else 1e-6, equal_nan=True
+        )
     assert ok.all(), f"{name} {context}: {g[~ok]!r}, expected {w[~ok]!r}"
 
 
@@ -144,7 +162,9 @@ def test_out(name, dtype):
             mine = galop.array(theirs)
             want = outcome(lambda: getattr(np, name)(x, axis=axis, out=theirs))
             got = outcome(lambda: getattr(galop, name)(galop.array(x), axis=axis, out=mine))
-            assert want[0] == got[0] and (want[0] == "value" or want[1] is got[1]), f"{name} {dtype} out={given}{shape}: {got!r} {want!r}"
+            assert want[0] == got[0] and (want[0] == "value" or want[1] is got[1]), (
+                f"{name} {dtype} out={given}{shape}: {got!r} {want!r}"
+            )
             if want[0] == "value":
                 assert got[1] is mine
             assert_reduced(name, dtype, ("value", theirs), ("value", mine), f"{dtype} out={given}{shape} axis={axis}")
@@ -158,7 +178,9 @@ def test_where_and_initial(name, dtype):
         x = np.where(np.arange(40) % 11 == 0, x, x.dtype.type(1))
     mask = sample("?", (5, 40), 6)
     initials = [None, 2] if name in ("sum", "prod", "min", "max") else [None]
-    for where, axis, initial in itertools.product((True, False, mask, mask[0], mask[:, :1], np.zeros(40, bool)), (None, 0, 1), initials):
+    for where, axis, initial in itertools.product(
+        (True, False, mask, mask[0], mask[:, :1], np.zeros(40, bool)), (None, 0, 1), initials
+    ):
         kw = {"axis": axis, "where": where} | ({} if initial is None else {"initial": initial})
         compare(name, x, galop.array(x), f"{dtype}", **kw)
     if initials != [None]:
@@ -182,7 +204,7 @@ def test_variance_of_shifted_data_is_stable():
             assert abs(float(got) - float(want)) <= rtol * float(want)
 
 
-# ---------------------------------------------------------------------------------------------------------------------------------
+# ----------------------------------------------------------------------------------------------------------------------
 # NumPy's bits
 
 
@@ -214,12 +236,27 @@ def test_bits_of_strided_vectors(dtype):
     ours = galop.array(data)
     for step in (2, 3, -1, -2, 7):
         for n in (1, 7, 9, 100, 129, 1000, 8191, 8192, 8193, 16385, 17000):
-            cut = slice(None, n * step if abs(n * step) < 120_000 else None, step) if step > 0 else slice(n * -step, None, step)
+            cut = (
+                slice(None, n * step if abs(n * step) < 120_000 else None, step)
+                if step > 0
+                else slice(n * -step, None, step)
+            )
             assert_same(galop.sum(ours[cut]), np.sum(data[cut]), f"{dtype} {cut}")
             assert_same(ours[cut].mean(), np.mean(data[cut]), f"mean {dtype} {cut}")
 
 
-CUBES = [(37, 41, 43), (3, 20_000), (20_000, 3), (2, 9001, 3), (1, 9001), (9001, 1), (129, 7, 9), (5, 130, 8), (8, 8, 8, 40), (300, 300)]
+CUBES = [
+    (37, 41, 43),
+    (3, 20_000),
+    (20_000, 3),
+    (2, 9001, 3),
+    (1, 9001),
+    (9001, 1),
+    (129, 7, 9),
+    (5, 130, 8),
+    (8, 8, 8, 40),
+    (300, 300),
+]
 
 
 @pytest.mark.parametrize("dtype", INEXACT)
@@ -241,9 +278,13 @@ def test_bits_of_axes(shape, dtype):
         theirs, mine = view(data), view(ours)
         axes = [None, *range(nd), *itertools.combinations(range(nd), 2)]
         for axis in axes:
-            assert_same(galop.sum(mine, axis=axis), np.sum(theirs, axis=axis), f"sum {dtype} {shape} {name} axis={axis}")
+            assert_same(
+                galop.sum(mine, axis=axis), np.sum(theirs, axis=axis), f"sum {dtype} {shape} {name} axis={axis}"
+            )
         assert_same(mine.mean(axis=-1), theirs.mean(axis=-1), f"mean {dtype} {shape} {name}")
-        assert_same(mine.mean(axis=0, keepdims=True), theirs.mean(axis=0, keepdims=True), f"mean {dtype} {shape} {name}")
+        assert_same(
+            mine.mean(axis=0, keepdims=True), theirs.mean(axis=0, keepdims=True), f"mean {dtype} {shape} {name}"
+        )
 
 
 @pytest.mark.parametrize("dtype", ["?", *INTS])
@@ -254,7 +295,8 @@ def test_bits_of_integer_means(dtype):
         compare("sum", data, galop.array(data), dtype, axis=axis)
 
 
-SETTINGS = [{"eager": True}, {"eager": False}, {"threads": 1}, {"threads": 2}, {"threads": 3}, {"block": 8}, {"block": 8, "threads": 2},
+SETTINGS = [{"eager": True}, {"eager": False}, {"threads": 1}, {"threads": 2}, {"threads": 3}, {"block": 8},
+    {"block": 8, "threads": 2},
             {"eager": False, "fusion_limit": 1}, {"eager": False, "fusion_limit": None}]  # fmt: skip
 
 
@@ -270,7 +312,11 @@ def test_bits_of_fused_sums(dtype, settings):
                 want = (a * b + a).sum(axis=axis)
                 assert_same((x * y + x).sum(axis=axis), want, f"{dtype} {shape} {axis} {settings}")
                 assert_same((x * y + x).sum(axis=axis), want, "a second time")
-                assert_same((x - x.mean(axis=axis, keepdims=True)).sum(axis=axis), (a - a.mean(axis=axis, keepdims=True)).sum(axis=axis), "centred")
+                assert_same(
+                    (x - x.mean(axis=axis, keepdims=True)).sum(axis=axis),
+                    (a - a.mean(axis=axis, keepdims=True)).sum(axis=axis),
+                    "centred",
+                )
             low, high, total = x.min(), x.max(), x.sum()
             for got, want in ((low, a.min()), (high, a.max()), (total, a.sum())):
                 assert_same(got, want, "siblings")

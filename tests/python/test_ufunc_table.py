@@ -6,7 +6,19 @@ import numpy as np
 import pytest
 
 import galop
-from support import DTYPES, LAYOUTS, NUMPY_STANDS_IN, assert_same, copies, difference, host, kind_of_error, layout, outcome, sample
+from support import (
+    DTYPES,
+    LAYOUTS,
+    NUMPY_STANDS_IN,
+    assert_same,
+    copies,
+    difference,
+    host,
+    kind_of_error,
+    layout,
+    outcome,
+    sample,
+)
 from ufunc_rows import BY_NAME, EXTRA, LOOPS, ROWS, check, close, codes, exact, inputs, oracle, second_dtype
 
 NAMES = [r["name"] for r in ROWS]
@@ -41,7 +53,9 @@ def test_row(name):
     assert name in EXTRA or hasattr(np, name), "a row that NumPy lacks needs an oracle in ufunc_rows.EXTRA"
     if name in UFUNCS:
         f, g = getattr(np, name), getattr(galop, name)
-        assert (g.nin, g.nout, g.nargs) == (f.nin, f.nout, f.nargs) == (row["nin"], row["nout"], row["nin"] + row["nout"])
+        assert (
+            (g.nin, g.nout, g.nargs) == (f.nin, f.nout, f.nargs) == (row["nin"], row["nout"], row["nin"] + row["nout"])
+        )
         assert g.__name__ in (name, f.__name__)
         assert g.identity == f.identity
         theirs = {np.dtype(t[0]) for t in f.types if not set(t) & set("gGOMm")}
@@ -94,7 +108,9 @@ def test_sizes(name):
             check(row, code, [a[-n:] for a in big], part, f"{code} {n}")
             continue
         for got, want in zip(part if isinstance(part, tuple) else (part,), whole):
-            assert_same(got, want[-n:], f"{name} {code} size {n}", zero_sign=name not in ("maximum", "minimum", "fmax", "fmin"))
+            assert_same(
+                got, want[-n:], f"{name} {code} size {n}", zero_sign=name not in ("maximum", "minimum", "fmax", "fmin")
+            )
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if BY_NAME[n]["nin"] >= 2])
@@ -102,7 +118,9 @@ def test_mixed_layouts(name):
     row = BY_NAME[name]
     for code in {codes(row)[0], codes(row)[-1], "d" if "d" in row["types"] else codes(row)[-1]}:
         args = shaped(inputs(row, code, n=200, finite=np.dtype(code).kind == "c"), 31)
-        for kinds in itertools.product(("contiguous", "strided", "reversed", "broadcast", "scalar", "unaligned"), repeat=2):
+        for kinds in itertools.product(
+            ("contiguous", "strided", "reversed", "broadcast", "scalar", "unaligned"), repeat=2
+        ):
             pairs = [layout(k, a) for k, a in zip((*kinds, "strided"), args)]
             got = getattr(galop, name)(*(g for _, g in pairs))
             check(row, code, [n for n, _ in pairs], got, f"{code} {kinds}")
@@ -216,7 +234,7 @@ def test_dtype_argument(name):
 
 
 def fold(f, x, axis, accumulate):
-    """The fold of a rounded row, call by call: NumPy's own loops for arctan2 and power disagree with one another here."""
+    """The fold of a rounded row, call by call: NumPy's own loops for arctan2 and power disagree here."""
     x = np.moveaxis(x, axis, 0)
     steps = [x[0]]
     for row in x[1:]:
@@ -242,7 +260,13 @@ def test_reduce_accumulate_outer(name):
                     alike(row, code, want, got, f"{name}.{method} {code} {x.shape} axis={axis}")
             want, got = call(f.outer, x, b[:4]), call(g.outer, *copies(x, b[:4]))
             alike(row, code, want, got, f"{name}.outer {code} {x.shape}")
-        for kw in ({"axis": None}, {"axis": (0, 1)}, {"axis": 1, "keepdims": True}, {"axis": 7}, {"axis": -1, "initial": 2}):
+        for kw in (
+            {"axis": None},
+            {"axis": (0, 1)},
+            {"axis": 1, "keepdims": True},
+            {"axis": 7},
+            {"axis": -1, "initial": 2},
+        ):
             if not exact(row, code) and kw["axis"] != 7:
                 continue
             want, got = call(f.reduce, a2, **kw), call(g.reduce, galop.array(a2), **kw)
@@ -289,7 +313,9 @@ def test_operators():
         for f in binary + bits:
             for left, right in (((a, b), copies(a, b)), ((a, 2), (*copies(a), 2)), ((2, b), (2, *copies(b)))):
                 want, got = call(f, *left), call(f, *right)
-                assert want[0] == got[0] and (want[0] == "value" or want[1] is got[1]), f"{f.__name__} {dtype}: {got!r} {want!r}"
+                assert want[0] == got[0] and (want[0] == "value" or want[1] is got[1]), (
+                    f"{f.__name__} {dtype}: {got!r} {want!r}"
+                )
                 if want[0] == "value":
                     rounded = np.dtype(dtype).kind == "c" or f is op.pow
                     row = {"name": f.__name__, "ulp": 4 if rounded else 0}
@@ -297,9 +323,16 @@ def test_operators():
                     assert why is None, f"{f.__name__} {dtype}: {why}"
         for f in (op.neg, op.pos, op.abs, op.invert):
             want, got = call(f, a), call(f, *copies(a))
-            assert want[0] == got[0] and (want[0] == "value" or want[1] is got[1]), f"{f.__name__} {dtype}: {got!r} {want!r}"
+            assert want[0] == got[0] and (want[0] == "value" or want[1] is got[1]), (
+                f"{f.__name__} {dtype}: {got!r} {want!r}"
+            )
             if want[0] == "value":
-                why = close({"name": f.__name__, "ulp": 4 if np.dtype(dtype).kind == "c" else 0}, np.dtype(dtype).char, got[1], want[1])
+                why = close(
+                    {"name": f.__name__, "ulp": 4 if np.dtype(dtype).kind == "c" else 0},
+                    np.dtype(dtype).char,
+                    got[1],
+                    want[1],
+                )
                 assert why is None, f"{f.__name__} {dtype}: {why}"
 
 

@@ -11,10 +11,12 @@ BY_NAME = {r["name"]: r for r in ROWS}
 # max(0.0, -0.0) is either zero: NumPy's answer depends on its loop (float16 gives the first, float32 the second).
 ZERO_SIGN_FREE = {"maximum", "minimum", "fmax", "fmin", "clip"}
 
-# Exact for real numbers only. NumPy's complex loops use fused multiply-add in places, and ours never do; so a complex row is
+# Exact for real numbers only. NumPy's complex loops use fused multiply-add in places, and ours never do; so a complex
+# row is
 # compared with the wide format, per part, in units of the last place of the result's larger part.
 COMPLEX_ROUNDED = {
-    "multiply", "divide", "true_divide", "square", "reciprocal", "absolute", "abs", "sqrt", "sign", "power", "pow", "float_power",
+    "multiply", "divide", "true_divide", "square", "reciprocal", "absolute", "abs", "sqrt", "sign", "power", "pow",
+    "float_power",
 }  # fmt: skip
 # Powers lose accuracy with |w log z|; NumPy's own complex log1p and expm1 cancel near 0.
 COMPLEX_BOUND = {"power": 64, "pow": 64, "float_power": 64, "log1p": 256, "expm1": 256}
@@ -90,7 +92,9 @@ def inputs(row, code, n=1000, finite=False):
         if name in ("power", "pow"):
             args[1] = np.where(args[1] < 0, args[1].dtype.type(3), args[1])  # a negative exponent is an error
         if name == "reciprocal":
-            args[0] = np.where(args[0] == 0, args[0].dtype.type(1), args[0])  # 1 / 0 as an integer is undefined in NumPy
+            args[0] = np.where(
+                args[0] == 0, args[0].dtype.type(1), args[0]
+            )  # 1 / 0 as an integer is undefined in NumPy
     return args
 
 
@@ -112,7 +116,9 @@ def check(row, code, args, results, context=""):
             why = difference(got, want, zero_sign=name not in ZERO_SIGN_FREE)
             assert why is None, f"{name} {context}: {why}"
             continue
-        assert got.shape == want.shape and got.dtype == want.dtype, f"{name} {context}: {got.dtype}{got.shape}, not {want.dtype}{want.shape}"
+        assert got.shape == want.shape and got.dtype == want.dtype, (
+            f"{name} {context}: {got.dtype}{got.shape}, not {want.dtype}{want.shape}"
+        )
         kind = np.dtype(code).kind
         usual = np.logical_and.reduce(np.broadcast_arrays(*(np.isfinite(np.atleast_1d(a)) for a in args)))
         if kind == "c":
@@ -129,8 +135,8 @@ def check(row, code, args, results, context=""):
             at = tuple(int(i) for i in np.argwhere(bad)[0])
             where = [np.broadcast_to(a, error.shape)[at] for a in args]
             raise AssertionError(
-                f"{name} {context}: error {error[at]:.3g} ULP over {bound} at {where!r}: got {np.atleast_1d(got)[at]!r}, "
-                f"exact {size[at]!r}; {int(bad.sum())} of {bad.size} elements"
+                f"{name} {context}: error {error[at]:.3g} ULP over {bound} at {where!r}: "
+                f"got {np.atleast_1d(got)[at]!r}, exact {size[at]!r}; {int(bad.sum())} of {bad.size} elements"
             )
 
 
@@ -169,4 +175,8 @@ def close(row, code, got, want, ulp=64):
     eps = np.finfo(want.dtype).eps
     with np.errstate(all="ignore"):
         ok = np.isclose(got, want, rtol=ulp * float(eps), atol=ulp * float(eps), equal_nan=True)
-    return None if ok.all() else f"{np.atleast_1d(got)[~np.atleast_1d(ok)][:3]}, expected {np.atleast_1d(want)[~np.atleast_1d(ok)][:3]}"
+    return (
+        None
+        if ok.all()
+        else f"{np.atleast_1d(got)[~np.atleast_1d(ok)][:3]}, expected {np.atleast_1d(want)[~np.atleast_1d(ok)][:3]}"
+    )
