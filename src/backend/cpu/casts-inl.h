@@ -3,7 +3,7 @@
 // Floats become integers by truncation. Where the value does not fit (NumPy leaves that to the compiler): to int8, int16, uint8 and
 // uint16 through int32, whose low bits remain; to int32 and int64 the lowest integer; to an unsigned type of width w from 2**(w-1) on
 // through x - 2**(w-1), below that through the signed type. These are the results of NumPy's contiguous loops; its strided ones differ
-// for uint32. ARM's instructions saturate instead.
+// for uint32. ARM's instructions saturate instead. A signalling NaN turns quiet on its way between float types and keeps its payload.
 #if defined(GALOP_CPU_CASTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GALOP_CPU_CASTS_INL_H_
 #undef GALOP_CPU_CASTS_INL_H_
@@ -117,7 +117,7 @@ GALOP_INLINE Part<To, N> float_to_integer(Part<From, N> x) {
     using Raw = typename Part<From, N>::Raw;
     using Bits = typename Part<To, N>::Raw;
     const Raw half = Raw{} + static_cast<From>(To(1) << (8 * sizeof(To) - 1));
-    const auto below = x.v < half;  // false for NaN
+    const auto below = ~(x.v >= half);  // true for NaN
     const Bits low = (Bits)simple<I>(Part<From, N>{below ? x.v : x.v - half}).v;
     const Bits is_low = (Bits)__builtin_convertvector(below, typename Part<I, N>::Raw);
     return {low ^ (~is_low & (To(1) << (8 * sizeof(To) - 1)))};

@@ -124,7 +124,7 @@ template <class T>
 inline LanePair<T, std::int32_t> frexp(Lane<T> x) {
   int exponent = 0;
   T mantissa = std::frexp(x.v, &exponent);
-  if (!std::isfinite(x.v)) exponent = -1;  // NumPy's value on glibc
+  if (!std::isfinite(x.v)) exponent = 0;
   return {{mantissa}, {exponent}};
 }
 
@@ -189,12 +189,12 @@ inline Lane<std::complex<T>> sign(Lane<std::complex<T>> x) {
   const T re = x.v.real();
   const T im = x.v.imag();
   const T modulus = std::hypot(re, im);
-  if (std::isinf(modulus) && std::isinf(re) != std::isinf(im)) {  // the infinite part alone decides
-    return {{std::isinf(re) ? std::copysign(T(1), re) : T(0), std::isinf(im) ? std::copysign(T(1), im) : T(0)}};
-  }
+  const T nan = std::numeric_limits<T>::quiet_NaN();
+  if (std::isnan(modulus) || (std::isinf(re) && std::isinf(im))) return {{nan, nan}};
+  if (std::isinf(re)) return {{std::copysign(T(1), re), T(0)}};
+  if (std::isinf(modulus)) return {{T(0), std::copysign(T(1), im)}};  // also where finite parts overflow
   if (modulus == 0) return {{T(0), T(0)}};
-  return std::isfinite(modulus) ? Lane<std::complex<T>>{{re / modulus, im / modulus}}
-                                : Lane<std::complex<T>>{{std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::quiet_NaN()}};
+  return {{re / modulus, im / modulus}};
 }
 
 // NumPy multiplies out small integer exponents and leaves the others to the C library.

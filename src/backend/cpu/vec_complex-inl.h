@@ -99,6 +99,13 @@ template <class T>
 GALOP_INLINE C<T> fmin(C<T> x, C<T> y) {
   return select(isnan(y) | (x <= y), x, y);
 }
+/// NumPy's clip has an order of its own, in which a NaN beside a decisive real part does not count.
+template <class T>
+GALOP_INLINE C<T> clip(C<T> x, C<T> low, C<T> high) {
+  const auto below = [](C<T> a, C<T> b) HWY_ATTR { return (a.re < b.re) | ((a.re == b.re) & (a.im < b.im)); };
+  const C<T> r = select(isnan(x) | below(low, x), x, low);
+  return select(isnan(r) | below(r, high), r, high);
+}
 
 template <class T>
 GALOP_INLINE C<T> negative(C<T> x) {

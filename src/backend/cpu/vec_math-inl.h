@@ -203,6 +203,10 @@ template <class T>
 GALOP_INLINE V<T> fmin(V<T> x, V<T> y) {
   return select((x < y) | (y != y), x, y);
 }
+template <class T>
+GALOP_INLINE V<T> clip(V<T> x, V<T> low, V<T> high) {
+  return minimum(maximum(x, low), high);
+}
 
 // Arithmetic.
 
