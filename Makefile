@@ -50,8 +50,8 @@ pytest: install ctest
 	@GALOP_BUILD=$(BUILD) $(PYTEST) tests/python
 
 bench: install
+	@$(PY) benchmarks/run.py --scale $(SCALE)
 	@$(BUILD)/bin/galop_bench
-	@$(DEMO)
 
 fuzz: install
 	@$(FUZZ)

@@ -2,10 +2,11 @@
 
     .venv/bin/python benchmarks/run.py [--scale S] [--only NAME,…] [--json FILE] [--markdown]
 
-A timing holds one call and, for Galop, galop.eval of its result; results die outside it. The two libraries take turns.
-The first timing of a row is its cold one; the others, as many as fit --seconds, are warm, and their median and best are
-kept. The bytes of a row are those that it cannot do without, so its limit is the time that moving them takes at the best
-rate measured here: of copying for work that reads and writes, of reading or filling for work that does one of them.
+A timing holds one call and, for Galop, galop.eval of its result; results die outside it. The two libraries take
+turns. The first timing of a row is its cold one; the others, as many as fit --seconds, are warm, and their median and
+best are kept. The bytes of a row are those that it cannot do without, so its limit is the time that moving them takes
+at the best rate measured here: of copying for work that reads and writes, of reading or filling for work that does
+one of them.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import ctypes
 import datetime
+import functools
 import gc
 import json
 import os
@@ -99,10 +101,6 @@ def bandwidth(scale: float) -> dict[str, dict]:
 # One row.
 
 
-def copies(library, inputs):
-    return [library.array(v) if isinstance(v, np.ndarray) else v for v in inputs]
-
-
 def repeated(call, calls, lazy):
     """The call so many times, each result evaluated where it is lazy."""
 
@@ -141,9 +139,12 @@ def measure(work: Work, scale: float, seconds: float, limits: dict) -> dict:
     samples: dict[str, list[np.ndarray]] = {}
     calls, times = {}, {"galop": [], "numpy": []}
     for key, library in (("galop", galop), ("numpy", np)):
-        mine = copies(library, inputs)
-        galop.eval(*mine)
-        calls[key] = repeated(lambda library=library, mine=mine: work.call(library, *mine), work.calls, library is galop)
+        mine = inputs
+        if library is galop:
+            mine = [galop.array(v) if isinstance(v, np.ndarray) else v for v in inputs]
+            galop.eval(*mine)
+        call = functools.partial(work.call, library, *mine)
+        calls[key] = repeated(call, work.calls, library is galop)
     # Turn by turn, so that whatever else the machine does meets both.
     while len(times["numpy"]) < 2 or (sum(map(sum, times.values())) < 2 * seconds and len(times["numpy"]) < 20):
         for key, call in calls.items():
@@ -155,8 +156,6 @@ def measure(work: Work, scale: float, seconds: float, limits: dict) -> dict:
             del result
     for key in times:
         row[key] = summary(times[key], work.calls)
-    calls.clear()
-    gc.collect()
     row["difference"] = greatest_difference(samples["galop"], samples["numpy"])
     row["agrees"] = row["difference"] <= work.tolerance
     row["speedup"] = row["numpy"]["median"] / row["galop"]["median"]
@@ -253,7 +252,7 @@ HEAD = ["work", "size", "NumPy", "Galop", "faster", "cold", "best", "rate", "of 
 
 def limits_line(limits: dict) -> str:
     return "; ".join(
-        f"{kind} {v['best']:.1f} GB/s ({', '.join(f'{name} {v[name]:.1f}' for name in v if name not in ('best', 'by'))})"
+        f"{kind} {v['best']:.1f} GB/s ({', '.join(f'{way} {v[way]:.1f}' for way in v if way not in ('best', 'by'))})"
         for kind, v in limits.items()
     )
 

@@ -1,4 +1,4 @@
-"""The examples: each Python one prints with Galop what it prints with NumPy, and each C++ one prints the same numbers."""
+"""The examples and the guides: Python examples print what NumPy prints, C++ examples the same numbers."""
 
 import ast
 import os
@@ -78,7 +78,7 @@ def test_only_the_import_differs(name):
 def test_cpp_prints_the_same_numbers(name):
     program = BUILD / "examples" / name
     assert program.exists(), f"no {program}: run `make`, or name a build in GALOP_BUILD"
-    # As much as the shorter of the two texts shows: C++ streams write six or seventeen digits, NumPy as many as it takes.
+    # As much as the shorter of the two texts shows: streams write six or seventeen digits, NumPy as many as it takes.
     tolerance = max(PROGRAMS[name][2], 1e-5 if name == "add_one" else 1e-7)
     assert_same_numbers(run(program, *PROGRAMS[name][1]), python(name), tolerance)
 
@@ -143,8 +143,9 @@ def test_guide_cpp_compiles_and_prints_what_it_says(tmp_path):
     file.write_text(f"{program}\nint main() {{\n{body}}}\n")
     compiler = os.environ.get("CXX", "g++")
     library = BUILD / "lib"
-    run(compiler, "-std=c++20", "-Wall", "-Wextra", "-Wconversion", "-Werror", f"-I{ROOT / 'include'}", file, f"-L{library}",
-        f"-Wl,-rpath,{library}", "-lgalop", "-o", tmp_path / "guide")  # fmt: skip
+    flags = ["-std=c++20", "-Wall", "-Wextra", "-Wconversion", "-Werror", f"-I{ROOT / 'include'}"]
+    link = [f"-L{library}", f"-Wl,-rpath,{library}", "-lgalop"]
+    run(compiler, *flags, file, *link, "-o", tmp_path / "guide")
     printed = run(tmp_path / "guide").split("-- end\n")
     for (code, shown), got in zip(start, printed):
         assert got == re.sub(r"^    ", "", shown, flags=re.MULTILINE), code
