@@ -1,0 +1,22 @@
+// `galop bench article`: the article's three programs, timed, beside NumPy.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace galop::cli {
+
+struct BenchOptions {
+  double scale = 1;
+  int runs = 5;
+  bool json = false;
+  bool numpy = true;
+  std::string python;             // empty: look for one
+  std::vector<std::string> only;  // empty: all
+};
+
+/// Runs and prints; the exit status is 1 when a program's numbers differ from NumPy's, 2 when the machine has too
+/// little memory.
+int bench_article(const BenchOptions& options);
+
+}  // namespace galop::cli

@@ -1,0 +1,95 @@
+// Gathers galop::cpu::describe_machine() and galop::probe_gpus() into one page.
+#include "info.hpp"
+
+#include <fmt/core.h>
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "backend/cpu/machine.hpp"
+#include "backend/gpu_probe.hpp"
+
+namespace galop::cli {
+namespace {
+
+constexpr double kGiB = 1 << 30;
+
+double gib(std::int64_t bytes) { return static_cast<double>(bytes) / kGiB; }
+
+std::string size_name(std::int64_t bytes) {
+  return bytes >= 1 << 20 ? fmt::format("{} MiB", bytes >> 20) : fmt::format("{} KiB", bytes >> 10);
+}
+
+std::string cuda_name(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
+
+void print_json(const cpu::Machine& m, const GpuReport& g) {
+  nlohmann::ordered_json out;
+  out["version"] = GALOP_VERSION;
+  out["processor"] = m.processor;
+  out["instruction_sets"] = m.instruction_sets;
+  out["kernels"] = m.kernels;
+  out["cores"] = {{"machine", m.processors}, {"allowed", m.allowed}, {"threads", m.threads}};
+  out["memory"] = {{"total", m.memory_total}, {"available", m.memory_available}, {"huge_pages", m.huge_pages}};
+  out["caches"] = nlohmann::json::array();
+  for (const auto& c : m.caches)
+    out["caches"].push_back({{"level", c.level}, {"type", c.type}, {"bytes", c.bytes}, {"shared_by", c.shared_by}});
+  for (const auto& [name, version] : m.libraries) out["libraries"][name] = version;
+  out["gpu"] = {{"usable", g.usable}, {"driver", g.driver}, {"cuda", g.cuda == 0 ? "" : cuda_name(g.cuda)}};
+  out["gpu"]["devices"] = nlohmann::json::array();
+  for (const auto& gpu : g.gpus)
+    out["gpu"]["devices"].push_back({{"name", gpu.name},
+                                     {"memory", gpu.memory},
+                                     {"capability", fmt::format("{}.{}", gpu.major, gpu.minor)},
+                                     {"fit", gpu.fit}});
+  out["advice"] = m.advice;
+  for (const auto& sentence : g.advice) out["advice"].push_back(sentence);
+  fmt::print("{}\n", out.dump(2));
+}
+
+void print_text(const cpu::Machine& m, const GpuReport& g) {
+  const auto row = [](const char* name, const std::string& value) { fmt::print("{:<14}{}\n", name, value); };
+  fmt::print("galop {}\n\n", GALOP_VERSION);
+  row("processor", m.processor);
+  row("instructions", fmt::format("{}", fmt::join(m.instruction_sets, " ")));
+  row("kernels", m.kernels);
+  row("cores", fmt::format("{} in the machine, {} allowed, {} used", m.processors, m.allowed, m.threads));
+  std::string caches;
+  for (const auto& c : m.caches) {
+    if (c.type == "Instruction") continue;
+    caches += fmt::format("{}L{} {}{}", caches.empty() ? "" : ", ", c.level, size_name(c.bytes),
+                          c.shared_by > 1 ? fmt::format(" for {}", c.shared_by) : "");
+  }
+  row("caches", caches.empty() ? "unknown" : caches);
+  row("memory", fmt::format("{:.1f} GiB, {:.1f} GiB available, huge pages: {}", gib(m.memory_total),
+                            gib(m.memory_available), m.huge_pages));
+  for (std::size_t i = 0; i < m.libraries.size(); ++i)
+    row(i == 0 ? "libraries" : "", m.libraries[i].first + " " + m.libraries[i].second);
+  for (std::size_t i = 0; i < g.gpus.size(); ++i)
+    row(i == 0 ? "GPU" : "",
+        fmt::format("{}, {:.0f} GiB, compute capability {}.{}{}", g.gpus[i].name, gib(g.gpus[i].memory),
+                    g.gpus[i].major, g.gpus[i].minor, g.gpus[i].fit ? "" : " (too old)"));
+  if (g.gpus.empty()) row("GPU", "none usable");
+  if (!g.driver.empty() || g.cuda != 0)
+    row("driver", fmt::format("{}{}", g.driver.empty() ? "unknown" : g.driver,
+                              g.cuda == 0 ? "" : fmt::format(", CUDA up to {}", cuda_name(g.cuda))));
+  if (m.advice.empty() && g.advice.empty()) return;
+  fmt::print("\n");
+  for (const auto* list : {&m.advice, &g.advice})
+    for (const auto& sentence : *list) fmt::print("- {}\n", sentence);
+}
+
+}  // namespace
+
+int info(bool json) {
+  const cpu::Machine machine = cpu::describe_machine();
+  const GpuReport gpus = probe_gpus();
+  if (json) {
+    print_json(machine, gpus);
+  } else {
+    print_text(machine, gpus);
+  }
+  return 0;
+}
+
+}  // namespace galop::cli

@@ -1,0 +1,46 @@
+// The program `galop`: what the machine offers, and how fast the article's programs run on it.
+#include <CLI/CLI.hpp>
+#include <exception>
+#include <iostream>
+
+#include "article.hpp"
+#include "bench.hpp"
+#include "info.hpp"
+
+int main(int argc, char** argv) {
+  using namespace galop::cli;
+  CLI::App app{"Galop: NumPy's arrays, fast."};
+  app.set_version_flag("--version", "galop " GALOP_VERSION);
+  app.require_subcommand(1);
+
+  bool info_json = false;
+  CLI::App* info_command = app.add_subcommand("info", "Processor, memory, libraries and GPU, and what is missing");
+  info_command->add_flag("--json", info_json, "Print JSON");
+
+  BenchOptions options;
+  CLI::App* bench_command = app.add_subcommand("bench", "Benchmarks");
+  bench_command->require_subcommand(1);
+  CLI::App* article_command =
+      bench_command->add_subcommand("article", "The article's three programs, beside NumPy where a Python has it");
+  article_command->add_option("--scale", options.scale, "Share of the article's sizes")
+      ->check(CLI::Range(1e-8, 100.0))
+      ->capture_default_str();
+  article_command->add_option("--runs", options.runs, "Runs of each program; the first is reported apart")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  article_command->add_option("--only", options.only, "Some of add, matmul, polar, separated by commas")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"add", "matmul", "polar"}));
+  article_command->add_option("--python", options.python, "The Python whose NumPy to compare with");
+  article_command->add_flag("!--no-numpy", options.numpy, "Run galop alone");
+  article_command->add_flag("--json", options.json, "Print JSON");
+
+  CLI11_PARSE(app, argc, argv);
+  try {
+    if (info_command->parsed()) return info(info_json);
+    return bench_article(options);
+  } catch (const std::exception& error) {
+    std::cerr << "galop: " << error.what() << "\n";
+    return 2;
+  }
+}
