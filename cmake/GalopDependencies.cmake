@@ -32,6 +32,7 @@ galop_find_package(TBB libtbb-dev)
 galop_find_package(fmt libfmt-dev)
 galop_find_library(hwy libhwy-dev hwy/highway.h hwy DEFINE HWY_SHARED_DEFINE)
 galop_find_library(sleef libsleef-dev sleef.h sleef)
+# Opened at run time (src/backend/cpu/openblas.hpp says why), so it is only looked for here, never linked.
 galop_find_library(openblas libopenblas-dev cblas.h openblas SUFFIXES openblas openblas-pthread)
 
 # glibc's vector mathematics: x86-64 only; elsewhere SLEEF does all of it.
