@@ -39,9 +39,9 @@ const void* read_pointer(const array& a);
 /// Address of element 0 for writing now: evaluates the storage and every pending reader of it that may see the write.
 void* write_pointer(const array& a);
 
-/// dst[...] = value (broadcast, cast unsafely; casting rules and writeability are the caller's) by R2, R3 and R6. With `where`,
-/// where it is true.
-void assign(const array& dst, const array& value, const array* where = nullptr);
+/// dst[...] = value (broadcast, cast unsafely; casting rules and writeability are the caller's) by R2, R3 and R6. With `where`, only
+/// where it is true. Pass a temporary with std::move, so that it can be fused into the write.
+void assign(const array& dst, array value, const array* where = nullptr);
 
 /// The two arrays may have a byte in common.
 bool may_overlap(const array& a, const array& b);

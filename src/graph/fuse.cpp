@@ -323,6 +323,16 @@ void add_output(Fusion& f, Value& v, std::uint16_t reg, const Dims& strides) {
   f.saved.push_back(&v);
 }
 
+// Whether every element lies at a multiple of its dtype's alignment. A temporary does.
+bool is_aligned(const Input& in) {
+  const std::int64_t part = itemsize(real_dtype(in.dtype));
+  if (!in.value || !in.value->ready()) return true;
+  auto bits = reinterpret_cast<std::uintptr_t>(in.value->buffer->storage.data) + static_cast<std::uintptr_t>(in.view.offset);
+  for (int k = 0; k < in.view.ndim(); ++k)
+    if (in.view.shape[k] > 1) bits |= static_cast<std::uintptr_t>(in.view.strides[k]);
+  return bits % static_cast<std::uintptr_t>(part) == 0;
+}
+
 Fusion lower_reduction(Value& root, const std::vector<Value*>* assumed) {
   const Node& n = *root.node;
   Lowering l(n.domain, assumed);
@@ -341,6 +351,7 @@ Fusion lower_reduction(Value& root, const std::vector<Value*>* assumed) {
   for (int k = 0, j = 0; k < n.domain.size(); ++k)
     if (!(n.reduced >> k & 1)) r.strides[k] = root.layout.strides[j++];
   r.input_strides = n.in[0].view.strides;
+  r.buffered = n.in[0].dtype != n.loop || !is_aligned(n.in[0]);
   l.fusion().plan.reductions.push_back(std::move(r));
   l.fusion().saved.push_back(&root);
   return finish(l);
