@@ -57,8 +57,9 @@ struct Reduction {
   Dims strides;
   bool has_initial = false;
   bool round_to_half = false;  // the fold is float16's: rounded to it after every run
-  alignas(16) std::byte initial[16] = {};
+  alignas(16) std::byte initial[16] = {};  // of `dtype`, or float16 when rounded to it
   Dims input_strides{};    // of the folded array in memory (or of the temporary that NumPy would make): they fix the order of sums
+  bool buffered = false;   // NumPy would copy that array through a buffer: its dtype is not the fold's, or it is not aligned
 };
 
 struct Plan {
