@@ -87,19 +87,22 @@ void run_galop(Result& result, int runs, Progress& progress) {
 struct Limits {
   double bytes_per_second = 0;  // copying
   double flops = 0;             // float32; 0 unless a product was run
+  double cache = 0;             // bytes of the last level
 };
 
 // Work done for each second, and which share of the machine's limit that is.
 struct Rate {
   double amount;
-  double share;
+  std::optional<double> share;  // absent where the arrays fit the caches, since memory is no limit to them
   const char* unit;
 };
 
 Rate rate_of(const Program& program, double seconds, const Limits& limits) {
   if (program.operations > 0)
     return {program.operations / seconds * 1e-9, program.operations / seconds / limits.flops, "GFLOP/s"};
-  return {program.bytes / seconds * 1e-9, program.bytes / seconds / limits.bytes_per_second, "GB/s"};
+  Rate rate{program.bytes / seconds * 1e-9, std::nullopt, "GB/s"};
+  if (program.bytes > 2 * limits.cache) rate.share = program.bytes / seconds / limits.bytes_per_second;
+  return rate;
 }
 
 nlohmann::ordered_json to_json(const Times& t) {
@@ -124,7 +127,8 @@ void print_json(const std::vector<Result>& results, const Limits& limits, const 
     nlohmann::ordered_json row = {{"name", r.program->name}, {"size", r.program->size}, {"seconds", to_json(r.galop)}};
     row["bytes"] = r.program->bytes;
     if (r.program->operations > 0) row["operations"] = r.program->operations;
-    row["rate"] = {{"value", rate.amount}, {"unit", rate.unit}, {"share_of_limit", rate.share}};
+    row["rate"] = {{"value", rate.amount}, {"unit", rate.unit}, {"share_of_limit", nullptr}};
+    if (rate.share) row["rate"]["share_of_limit"] = *rate.share;
     row["values"] = r.values;
     if (r.numpy) {
       row["numpy_seconds"] = to_json(*r.numpy);
@@ -158,11 +162,11 @@ void print_table(const std::vector<Result>& results, const Limits& limits, const
     if (r.difference)
       numbers =
           *r.difference == 0 ? "equal" : fmt::format("{} {:.0e}", r.agrees() ? "within" : "DIFFER by", *r.difference);
-    fmt::print("{:<20}{:>11}{:>10}{:>10}{:>10}{:>16}{:>7}{:>12}{:>9}  {}\n", r.program->title, size,
-               duration(r.galop.cold), duration(r.galop.median()), duration(r.galop.best()),
-               fmt::format("{:.1f} {}", rate.amount, rate.unit), fmt::format("{:.0f} %", rate.share * 100),
-               r.numpy ? duration(r.numpy->median()) : "-",
-               r.numpy ? fmt::format("{:.1f} x", r.numpy->median() / r.galop.median()) : "-", numbers);
+    fmt::print(
+        "{:<20}{:>11}{:>10}{:>10}{:>10}{:>16}{:>7}{:>12}{:>9}  {}\n", r.program->title, size, duration(r.galop.cold),
+        duration(r.galop.median()), duration(r.galop.best()), fmt::format("{:.1f} {}", rate.amount, rate.unit),
+        rate.share ? fmt::format("{:.0f} %", *rate.share * 100) : "-", r.numpy ? duration(r.numpy->median()) : "-",
+        r.numpy ? fmt::format("{:.1f} x", r.numpy->median() / r.galop.median()) : "-", numbers);
   }
   if (!numpy.problem.empty()) fmt::print("\n{}\n", numpy.problem);
 }
@@ -229,6 +233,7 @@ int bench_article(const BenchOptions& options) {
   const cpu::Machine machine = cpu::describe_machine();
   NumpyResult numpy;
   Limits limits;
+  for (const auto& cache : machine.caches) limits.cache = std::max(limits.cache, static_cast<double>(cache.bytes));
   {
     const int steps = static_cast<int>(results.size()) * options.runs * (options.numpy ? 2 : 1);
     Progress progress(steps);
