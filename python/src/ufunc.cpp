@@ -275,16 +275,27 @@ nb::list ops() {
   return all;
 }
 
+PyObject* text_of(std::string_view s) {
+  return PyUnicode_FromStringAndSize(s.data(), static_cast<Py_ssize_t>(s.size()));
+}
+PyObject* get_name(PyObject* self, void*) { return text_of(nb::inst_ptr<ufunc>(self)->name()); }
+PyObject* get_doc(PyObject* self, void*) {
+  return guarded([&] { return text_of(doc(*nb::inst_ptr<ufunc>(self))); });
+}
+
 }  // namespace
 
 void bind_ufunc(nb::module_& m) {
-  static PyType_Slot slots[] = {{Py_tp_call, reinterpret_cast<void*>(&call)}, {0, nullptr}};
+  // A type's own __name__ and __qualname__ hide behind its metaclass, so the objects' ones come as descriptors.
+  static PyGetSetDef names[] = {{"__name__", &get_name, nullptr, nullptr, nullptr},
+                                {"__qualname__", &get_name, nullptr, nullptr, nullptr},
+                                {"__doc__", &get_doc, nullptr, nullptr, nullptr},
+                                {nullptr, nullptr, nullptr, nullptr, nullptr}};
+  static PyType_Slot slots[] = {
+      {Py_tp_call, reinterpret_cast<void*>(&call)}, {Py_tp_getset, names}, {0, nullptr}};
   auto text = [](std::string_view s) { return nb::str(s.data(), s.size()); };
   auto c = nb::class_<ufunc>(m, "ufunc", nb::type_slots(slots), nb::is_weak_referenceable());
-  c.def_prop_ro("__name__", [text](const ufunc& u) { return text(u.name()); })
-      .def_prop_ro("__qualname__", [text](const ufunc& u) { return text(u.name()); })
-      .def_prop_ro("__doc__", [text](const ufunc& u) { return text(doc(u)); })
-      .def_prop_ro("__signature__", &signature)
+  c.def_prop_ro("__signature__", &signature)
       .def_prop_ro("nin", &ufunc::nin)
       .def_prop_ro("nout", &ufunc::nout)
       .def_prop_ro("nargs", [](const ufunc& u) { return u.nin() + u.nout(); })
