@@ -291,8 +291,7 @@ void bind_ufunc(nb::module_& m) {
                                 {"__qualname__", &get_name, nullptr, nullptr, nullptr},
                                 {"__doc__", &get_doc, nullptr, nullptr, nullptr},
                                 {nullptr, nullptr, nullptr, nullptr, nullptr}};
-  static PyType_Slot slots[] = {
-      {Py_tp_call, reinterpret_cast<void*>(&call)}, {Py_tp_getset, names}, {0, nullptr}};
+  static PyType_Slot slots[] = {{Py_tp_call, reinterpret_cast<void*>(&call)}, {Py_tp_getset, names}, {0, nullptr}};
   auto text = [](std::string_view s) { return nb::str(s.data(), s.size()); };
   auto c = nb::class_<ufunc>(m, "ufunc", nb::type_slots(slots), nb::is_weak_referenceable());
   c.def_prop_ro("__signature__", &signature)
