@@ -181,10 +181,12 @@ void fill_legacy_choice(G& g, const Choice& choice, std::size_t n, std::int64_t*
   fill_integers(g, IntType::kInt64, bounds, Method::kMasked, n, out);
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses): the argument is a type
 #define GALOP_INSTANTIATE(G)                                                \
   template void fill_choice(G&, const Choice&, std::size_t, std::int64_t*); \
   template void fill_legacy_choice(G&, const Choice&, std::size_t, std::int64_t*);
 GALOP_FOR_EACH_BIT_STREAM(GALOP_INSTANTIATE)
 #undef GALOP_INSTANTIATE
+// NOLINTEND(bugprone-macro-parentheses)
 
 }  // namespace galop::random

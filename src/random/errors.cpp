@@ -3,12 +3,11 @@
 #include "random/errors.hpp"
 
 #include <cmath>
-#include <stdexcept>
 
 namespace galop::random {
 
 void value_error(std::string_view op, const std::string& what) {
-  throw std::invalid_argument("[" + std::string(op) + "] " + what);
+  throw ValueError("[" + std::string(op) + "] " + what);
 }
 
 void check_non_negative(std::string_view op, std::string_view name, double value) {
@@ -20,8 +19,8 @@ void check_non_negative(std::string_view op, std::string_view name, double value
 double checked_range(std::string_view op, double low, double high, bool any_order) {
   const double range = high - low;
   if (!std::isfinite(range)) {
-    throw std::overflow_error("[" + std::string(op) + "] high - low must be finite; got low " + std::to_string(low) +
-                              ", high " + std::to_string(high));
+    throw OverflowError("[" + std::string(op) + "] high - low must be finite; got low " + std::to_string(low) +
+                        ", high " + std::to_string(high));
   }
   if (!any_order) check_non_negative(op, "high - low", range);
   return range;

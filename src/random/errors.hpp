@@ -5,15 +5,17 @@
 #include <string>
 #include <string_view>
 
+#include "galop/error.hpp"
+
 namespace galop::random {
 
-// Throws std::invalid_argument, Python's ValueError: "[op] what".
+// Throws ValueError: "[op] what".
 [[noreturn]] void value_error(std::string_view op, const std::string& what);
 
 // ValueError unless `value` is +0, positive or NaN, as NumPy asks of a scale: -0.0 is refused too.
 void check_non_negative(std::string_view op, std::string_view name, double value);
 
-// high - low. std::overflow_error (OverflowError) where it is not finite; ValueError where it is negative, unless
+// high - low. OverflowError where it is not finite; ValueError where it is negative, unless
 // `any_order`.
 double checked_range(std::string_view op, double low, double high, bool any_order);
 

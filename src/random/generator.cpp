@@ -17,10 +17,7 @@ std::vector<Generator> Generator::spawn(std::size_t n) {
   children.reserve(n);
   for (SeedSequence& seed : seed_->spawn(n)) {
     std::visit(
-        [&](const auto& g) {
-          AnyBitStream bits = std::decay_t<decltype(g)>(seed);
-          children.emplace_back(std::move(bits), std::move(seed));
-        },
+        [&](const auto& g) { children.emplace_back(AnyBitStream(std::decay_t<decltype(g)>(seed)), std::move(seed)); },
         bits_);
   }
   return children;

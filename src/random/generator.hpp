@@ -20,8 +20,8 @@ class Generator {
   // default_rng(seed): PCG64.
   explicit Generator(SeedSequence seed) : bits_(Pcg64(seed)), seed_(std::move(seed)) {}
   // Over a bit stream; with the sequence that seeded it, the generator can spawn.
-  explicit Generator(AnyBitStream bits, std::optional<SeedSequence> seed = std::nullopt)
-      : bits_(std::move(bits)), seed_(std::move(seed)) {}
+  explicit Generator(const AnyBitStream& bits, std::optional<SeedSequence> seed = std::nullopt)
+      : bits_(bits), seed_(std::move(seed)) {}
 
   AnyBitStream& bits() { return bits_; }
   const AnyBitStream& bits() const { return bits_; }

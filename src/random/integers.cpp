@@ -203,10 +203,12 @@ void fill_integers_each(G& g, IntType type, const Bounds* bounds, Method method,
   });
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses): the argument is a type
 #define GALOP_INSTANTIATE(G)                                                    \
   template void fill_integers(G&, IntType, Bounds, Method, std::size_t, void*); \
   template void fill_integers_each(G&, IntType, const Bounds*, Method, std::size_t, void*);
 GALOP_FOR_EACH_BIT_STREAM(GALOP_INSTANTIATE)
 #undef GALOP_INSTANTIATE
+// NOLINTEND(bugprone-macro-parentheses)
 
 }  // namespace galop::random

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <utility>
 
 #include "random/bit_stream.hpp"
 #include "random/choice.hpp"
@@ -22,7 +21,7 @@ class RandomState {
     bool operator==(const Gauss&) const = default;
   };
 
-  explicit RandomState(AnyBitStream bits) : bits_(std::move(bits)) {}
+  explicit RandomState(const AnyBitStream& bits) : bits_(bits) {}
   explicit RandomState(std::uint32_t seed) : bits_(Mt19937(seed)) {}
 
   AnyBitStream& bits() { return bits_; }
@@ -30,7 +29,7 @@ class RandomState {
   const Gauss& gauss() const { return gauss_; }
   void set_gauss(const Gauss& gauss) { gauss_ = gauss; }
 
-  // Back to a fresh MT19937. std::invalid_argument where the bit stream is another, or the array is empty.
+  // Back to a fresh MT19937. ValueError where the bit stream is another, or the array is empty.
   void seed(std::uint32_t seed);
   void seed(std::span<const std::uint32_t> key);
   void seed_from_os();

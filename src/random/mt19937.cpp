@@ -13,7 +13,7 @@ namespace galop::random {
 namespace {
 
 // Below this many words it is cheaper to run through the blocks than to leap over them.
-constexpr std::uint64_t kLeapFrom = 624 * 40000;
+constexpr std::uint64_t kLeapFrom = Mt19937::kWords * std::uint64_t{40000};
 
 }  // namespace
 

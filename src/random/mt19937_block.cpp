@@ -36,7 +36,7 @@ void recur_range(std::uint32_t* HWY_RESTRICT key, std::size_t begin, std::size_t
   for (; i < end; ++i) key[i] = recur(key[i], key[i + 1], key[static_cast<std::ptrdiff_t>(i) + offset]);
 }
 
-void Regenerate(std::uint32_t* key) {
+void regenerate(std::uint32_t* key) {
   constexpr auto ahead = static_cast<std::ptrdiff_t>(kMiddle);
   constexpr auto behind = ahead - static_cast<std::ptrdiff_t>(kWords);
   recur_range(key, 0, kWords - kMiddle, ahead);
@@ -44,7 +44,7 @@ void Regenerate(std::uint32_t* key) {
   key[kWords - 1] = recur(key[kWords - 1], key[0], key[kMiddle - 1]);
 }
 
-void Temper(const std::uint32_t* HWY_RESTRICT key, std::uint32_t* HWY_RESTRICT words) {
+void temper(const std::uint32_t* HWY_RESTRICT key, std::uint32_t* HWY_RESTRICT words) {
   const hn::CappedTag<std::uint32_t, 16> d;  // 16 divides 624
   const auto b = hn::Set(d, 0x9d2c5680u);
   const auto c = hn::Set(d, 0xefc60000u);
@@ -57,8 +57,8 @@ void Temper(const std::uint32_t* HWY_RESTRICT key, std::uint32_t* HWY_RESTRICT w
   }
 }
 
-void ToDoubles(const std::uint32_t* HWY_RESTRICT words, std::size_t n, double low, double range,
-               double* HWY_RESTRICT out) {
+void to_doubles(const std::uint32_t* HWY_RESTRICT words, std::size_t n, double low, double range,
+                double* HWY_RESTRICT out) {
   std::size_t i = 0;
 #if HWY_TARGET != HWY_SCALAR  // whose vectors hold no pair of words
   const hn::ScalableTag<double> d;
@@ -87,7 +87,7 @@ void ToDoubles(const std::uint32_t* HWY_RESTRICT words, std::size_t n, double lo
   }
 }
 
-void ToFloats(const std::uint32_t* HWY_RESTRICT words, std::size_t n, float* HWY_RESTRICT out) {
+void to_floats(const std::uint32_t* HWY_RESTRICT words, std::size_t n, float* HWY_RESTRICT out) {
   const Floats d;
   const hn::RebindToSigned<Floats> di;
   const Words dw;
@@ -101,8 +101,8 @@ void ToFloats(const std::uint32_t* HWY_RESTRICT words, std::size_t n, float* HWY
   for (; i < n; ++i) out[i] = static_cast<float>(words[i] >> 8) * 0x1p-24f;
 }
 
-void LowBitsToFloats(const std::uint32_t* HWY_RESTRICT words, std::size_t n, float low, float range,
-                     float* HWY_RESTRICT out) {
+void low_bits_to_floats(const std::uint32_t* HWY_RESTRICT words, std::size_t n, float low, float range,
+                        float* HWY_RESTRICT out) {
   std::size_t i = 0;
 #if (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2) || HWY_TARGET == HWY_NEON  // where MulAdd rounds once
   const Floats d;
@@ -121,7 +121,7 @@ void LowBitsToFloats(const std::uint32_t* HWY_RESTRICT words, std::size_t n, flo
   for (; i < n; ++i) out[i] = std::fma(static_cast<float>(words[i] & 0xffffffu) * 0x1p-24f, range, low);
 }
 
-void AddWindow(const std::uint32_t* HWY_RESTRICT words, std::uint32_t* HWY_RESTRICT sum) {
+void add_window(const std::uint32_t* HWY_RESTRICT words, std::uint32_t* HWY_RESTRICT sum) {
   const hn::CappedTag<std::uint32_t, 16> d;
   for (std::size_t i = 0; i < kWords; i += hn::Lanes(d)) {
     hn::StoreU(hn::Xor(hn::LoadU(d, sum + i), hn::LoadU(d, words + i)), d, sum + i);
@@ -135,28 +135,30 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace galop::random::block {
 
-HWY_EXPORT(Regenerate);
-HWY_EXPORT(Temper);
-HWY_EXPORT(ToDoubles);
-HWY_EXPORT(ToFloats);
-HWY_EXPORT(LowBitsToFloats);
-HWY_EXPORT(AddWindow);
+HWY_EXPORT(regenerate);
+HWY_EXPORT(temper);
+HWY_EXPORT(to_doubles);
+HWY_EXPORT(to_floats);
+HWY_EXPORT(low_bits_to_floats);
+HWY_EXPORT(add_window);
 
-void regenerate(std::uint32_t* key) { HWY_DYNAMIC_DISPATCH(Regenerate)(key); }
+void regenerate(std::uint32_t* key) { HWY_DYNAMIC_DISPATCH(regenerate)(key); }
 
-void temper(const std::uint32_t* key, std::uint32_t* words) { HWY_DYNAMIC_DISPATCH(Temper)(key, words); }
+void temper(const std::uint32_t* key, std::uint32_t* words) { HWY_DYNAMIC_DISPATCH(temper)(key, words); }
 
 void to_doubles(const std::uint32_t* words, std::size_t n, double low, double range, double* out) {
-  HWY_DYNAMIC_DISPATCH(ToDoubles)(words, n, low, range, out);
+  HWY_DYNAMIC_DISPATCH(to_doubles)(words, n, low, range, out);
 }
 
-void to_floats(const std::uint32_t* words, std::size_t n, float* out) { HWY_DYNAMIC_DISPATCH(ToFloats)(words, n, out); }
+void to_floats(const std::uint32_t* words, std::size_t n, float* out) {
+  HWY_DYNAMIC_DISPATCH(to_floats)(words, n, out);
+}
 
 void low_bits_to_floats(const std::uint32_t* words, std::size_t n, float low, float range, float* out) {
-  HWY_DYNAMIC_DISPATCH(LowBitsToFloats)(words, n, low, range, out);
+  HWY_DYNAMIC_DISPATCH(low_bits_to_floats)(words, n, low, range, out);
 }
 
-void add_window(const std::uint32_t* words, std::uint32_t* sum) { HWY_DYNAMIC_DISPATCH(AddWindow)(words, sum); }
+void add_window(const std::uint32_t* words, std::uint32_t* sum) { HWY_DYNAMIC_DISPATCH(add_window)(words, sum); }
 
 }  // namespace galop::random::block
 #endif

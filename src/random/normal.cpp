@@ -98,11 +98,13 @@ void fill_normal(G& g, double loc, double scale, std::size_t n, double* out) {
   });
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses): the argument is a type
 #define GALOP_INSTANTIATE(G)                                    \
   template void fill_standard_normal(G&, std::size_t, double*); \
   template void fill_standard_normal(G&, std::size_t, float*);  \
   template void fill_normal(G&, double, double, std::size_t, double*);
 GALOP_FOR_EACH_BIT_STREAM(GALOP_INSTANTIATE)
 #undef GALOP_INSTANTIATE
+// NOLINTEND(bugprone-macro-parentheses)
 
 }  // namespace galop::random

@@ -61,10 +61,12 @@ void permutation(G& g, std::size_t n, std::int64_t* out) {
   shuffle(g, n, sizeof(*out), sizeof(*out), out);
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses): the argument is a type
 #define GALOP_INSTANTIATE(G)                                                  \
   template void shuffle(G&, std::size_t, std::size_t, std::ptrdiff_t, void*); \
   template void permutation(G&, std::size_t, std::int64_t*);
 GALOP_FOR_EACH_BIT_STREAM(GALOP_INSTANTIATE)
 #undef GALOP_INSTANTIATE
+// NOLINTEND(bugprone-macro-parentheses)
 
 }  // namespace galop::random

@@ -118,6 +118,7 @@ void fill_bytes(G& g, std::size_t n, std::uint8_t* out) {
   });
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses): the argument is a type
 #define GALOP_INSTANTIATE(G)                                                                    \
   template void fill_random(G&, std::size_t, double*);                                          \
   template void fill_random(G&, std::size_t, float*);                                           \
@@ -128,5 +129,6 @@ void fill_bytes(G& g, std::size_t n, std::uint8_t* out) {
   template void fill_bytes(G&, std::size_t, std::uint8_t*);
 GALOP_FOR_EACH_BIT_STREAM(GALOP_INSTANTIATE)
 #undef GALOP_INSTANTIATE
+// NOLINTEND(bugprone-macro-parentheses)
 
 }  // namespace galop::random
