@@ -15,19 +15,20 @@ enum class Casting : std::uint8_t { no, equiv, safe, same_kind, unsafe };
 /// Optional arguments of an element-wise call. All are as NumPy's.
 struct ufunc_options {
   const array* out[2] = {nullptr, nullptr};  // results are written here; their shape must be the broadcast one
-  const array* where = nullptr;              // bool, broadcast: elements where it is false keep `out`'s (or undefined) values
-  std::optional<DType> dtype;                // the dtype of the loop
+  const array* where = nullptr;     // bool, broadcast: elements where it is false keep `out`'s (or undefined) values
+  std::optional<DType> dtype = {};  // the dtype of the loop
   Casting casting = Casting::same_kind;
 };
 
-/// Optional arguments of a reduction. `axis` empty: all axes; no value in it: none.
+/// Optional arguments of a reduction, named at the call: gp::sum(a, {.axis = gp::Dims{0}}). `axis` empty: all axes; no
+/// value in it: none.
 struct reduce_options {
-  std::optional<Dims> axis;        // negative axes count from the end; unset: every axis
-  std::optional<DType> dtype;      // of the accumulation
+  std::optional<Dims> axis = {};    // negative axes count from the end; unset: every axis
+  std::optional<DType> dtype = {};  // of the accumulation
   const array* out = nullptr;
   bool keepdims = false;
-  std::optional<scalar> initial;   // the value that the fold starts from
-  const array* where = nullptr;    // bool, broadcast: elements that take part
+  std::optional<scalar> initial = {};  // the value that the fold starts from
+  const array* where = nullptr;        // bool, broadcast: elements that take part
 };
 
 class ufunc {
@@ -48,7 +49,8 @@ class ufunc {
   array accumulate(const array& a, int axis = 0, std::optional<DType> dtype = {}, const array* out = nullptr) const;
   /// The operation for every pair: shape x.shape + y.shape.
   array outer(const arg& x, const arg& y, const ufunc_options& options = {}) const;
-  /// a[indices] = op(a[indices], values), once for every index in order, repeated ones too. Unary operations take no values.
+  /// a[indices] = op(a[indices], values), once for every index in order, repeated ones too. Unary operations take no
+  /// values.
   void at(const array& a, std::span<const index> indices, const arg* values = nullptr) const;
 
  private:
