@@ -28,10 +28,6 @@ struct HalfPart {
 };
 
 template <class To, class From, int N>
-GALOP_INLINE Part<To, N> simple(Part<From, N> x) {
-  return {__builtin_convertvector(x.v, typename Part<To, N>::Raw)};
-}
-template <class To, class From, int N>
 GALOP_INLINE Part<To, N> same_bits(Part<From, N> x) {
   return {(typename Part<To, N>::Raw)x.v};
 }
@@ -129,10 +125,8 @@ struct Cast {
   template <class From, int N>
   static GALOP_INLINE auto call(Part<From, N> x) {
     if constexpr (std::is_same_v<To, bool>) {
-      using Mask = typename Part<Int<From>, N>::Raw;
-      using Bytes = typename Part<std::int8_t, N>::Raw;
-      const Mask m = x.v != From(0);
-      return Part<std::int8_t, N>{__builtin_convertvector(m, Bytes) & 1};
+      const Part<Int<From>, N> mask{(typename Part<Int<From>, N>::Raw)(x.v != From(0))};
+      return Part<std::int8_t, N>{simple<std::int8_t>(mask).v & 1};
     } else if constexpr (std::is_same_v<To, half>) {
       if constexpr (std::is_same_v<From, double>) return to_half(rounded_to_odd(x));
       else if constexpr (std::is_same_v<From, float>) return to_half(x);

@@ -233,7 +233,7 @@ template <Op O, class Row, class T>
 void enter_fold(Kernels& kernels) {
   constexpr DType t = dtype_of<T>;
   constexpr bool baseline = HWY_TARGET == HWY_STATIC_TARGET;
-  using X = std::conditional_t<scalar_row(O, t), Lane<T>, typename LanesOf<T>::type>;
+  using X = typename RowLanes<O, T>::type;
   Fold& fold = kernels.fold[static_cast<int>(O)][static_cast<int>(t)];
   Scan& scan = kernels.scan[static_cast<int>(O)][static_cast<int>(t)];
   if constexpr (O == Op::add && is_inexact(t)) {

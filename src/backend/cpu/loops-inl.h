@@ -10,6 +10,7 @@
 #include "backend/cpu/rows.hpp"
 #include "backend/cpu/scalar_math.hpp"
 #include "backend/cpu/vec_complex-inl.h"
+#include "backend/cpu/vec_division-inl.h"
 #include "backend/cpu/vec_libm-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -159,39 +160,39 @@ struct LanesOf<std::complex<T>> {
   using Mask = MaskOf<T>;
 };
 
+/// The lanes of row O over T: scalar, of division, or plain vectors.
+template <Op O, class T>
+struct RowLanes {
+  static auto choose() {
+    if constexpr (scalar_row(O, dtype_of<T>)) return std::type_identity<Lane<T>>{};
+    else if constexpr (integer_division(O, dtype_of<T>)) return std::type_identity<DivisionLanes<T>>{};
+    else return std::type_identity<typename LanesOf<T>::type>{};
+  }
+  using type = typename decltype(choose())::type;
+};
+
 /// Enters the kernels of the rows' loops over T into the table. Rows without vector instructions are there for the baseline only.
 template <class T>
 void fill_rows(Kernels& kernels) {
-  using X = typename LanesOf<T>::type;
-  using S = Lane<T>;
   constexpr DType t = dtype_of<T>;
   constexpr bool baseline = HWY_TARGET == HWY_STATIC_TARGET;
-#define GALOP_ENTER(name, types, vector_kernel, scalar_kernel)                       \
-  if constexpr (own_kernel(types, Op::name, t)) {                                    \
-    Kernel& entry = kernels.op[static_cast<int>(Op::name)][static_cast<int>(t)];     \
-    if constexpr (!scalar_row(Op::name, t)) {                                        \
-      entry = vector_kernel::run;                                                    \
-    } else if constexpr (baseline) {                                                 \
-      entry = scalar_kernel::run;                                                    \
-    }                                                                                \
+#define GALOP_ENTER(name, types, ...)                                                                           \
+  if constexpr (own_kernel(types, Op::name, t) && (baseline || !scalar_row(Op::name, t))) {                     \
+    using X = typename RowLanes<Op::name, T>::type;                                                             \
+    kernels.op[static_cast<int>(Op::name)][static_cast<int>(t)] = KernelOf<Row_##name, __VA_ARGS__>::run;       \
   }
-#define GALOP_ARGS(...) __VA_ARGS__
-#define UNARY(name, types, ...) GALOP_ENTER(name, types, GALOP_ARGS(KernelOf<Row_##name, X>), GALOP_ARGS(KernelOf<Row_##name, S>))
-#define UNARY2(name, types, ...) UNARY(name, types)
-#define BINARY(name, types, ...) \
-  GALOP_ENTER(name, types, GALOP_ARGS(KernelOf<Row_##name, X, X>), GALOP_ARGS(KernelOf<Row_##name, S, S>))
-#define BINARY2(name, types, ...) BINARY(name, types)
-#define TERNARY(name, types, ...) \
-  GALOP_ENTER(name, types, GALOP_ARGS(KernelOf<Row_##name, X, X, X>), GALOP_ARGS(KernelOf<Row_##name, S, S, S>))
-#define BINARY_INT(name, types, ...)                                                   \
-  GALOP_ENTER(name, types, GALOP_ARGS(KernelOf<Row_##name, S, Lane<std::int64_t>>),     \
-              GALOP_ARGS(KernelOf<Row_##name, S, Lane<std::int64_t>>))
+#define UNARY(name, types, ...) GALOP_ENTER(name, types, X)
+#define UNARY2(name, types, ...) GALOP_ENTER(name, types, X)
+#define BINARY(name, types, ...) GALOP_ENTER(name, types, X, X)
+#define BINARY2(name, types, ...) GALOP_ENTER(name, types, X, X)
+#define TERNARY(name, types, ...) GALOP_ENTER(name, types, X, X, X)
+#define BINARY_INT(name, types, ...) GALOP_ENTER(name, types, X, Lane<std::int64_t>)
 #include "galop/ops.def"
+#undef GALOP_ENTER
   if constexpr (canonical(Op::where, t) == Loop{Op::where, t}) {
+    using X = typename LanesOf<T>::type;
     kernels.op[static_cast<int>(Op::where)][static_cast<int>(t)] = KernelOf<Row_where, typename LanesOf<T>::Mask, X, X>::run;
   }
-#undef GALOP_ENTER
-#undef GALOP_ARGS
 }
 
 }  // namespace galop::cpu::HWY_NAMESPACE

@@ -39,6 +39,7 @@ constexpr bool sign_blind(Op op) {
     case Op::add:
     case Op::subtract:
     case Op::multiply:
+    case Op::power:  // of exponents that are not negative, which alone reach the kernels
     case Op::negative:
     case Op::positive:
     case Op::square:
@@ -150,15 +151,8 @@ constexpr bool scalar_row(Op op, DType t) {
     case Op::gcd:
     case Op::lcm:
     case Op::ldexp:
-    case Op::frexp:
       return true;
-    case Op::floor_divide:
-    case Op::remainder:
-    case Op::divmod:
-    case Op::fmod:
-      return is_integer(t);
     case Op::power:
-      return kind(t) != 'f';
     case Op::exp:
     case Op::exp2:
     case Op::expm1:
@@ -184,6 +178,11 @@ constexpr bool scalar_row(Op op, DType t) {
     default:
       return false;
   }
+}
+
+/// Whether the row divides integers, which has lanes of its own.
+constexpr bool integer_division(Op op, DType t) {
+  return is_integer(t) && (op == Op::floor_divide || op == Op::remainder || op == Op::divmod || op == Op::fmod);
 }
 
 }  // namespace galop::cpu

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <bit>
-#include <cfloat>
+#include <cfenv>
 #include <cmath>
 #include <complex>
 #include <cstdint>
@@ -34,10 +34,12 @@ struct LanePair {
   Lane<B> second;
 };
 
-// Division of integers: x / 0 is 0, and the lowest integer divided by -1 wraps to itself (NumPy's rules).
+// Division of 64-bit integers too large for doubles: x / 0 is 0 and raises the division flag, the lowest integer divided by -1 wraps to
+// itself (NumPy's rules).
 
 template <class T>
 inline bool no_division(T x, T y) {
+  if (y == 0) std::feraiseexcept(FE_DIVBYZERO);
   if constexpr (std::is_signed_v<T>) return y == 0 || (y == -1 && x == std::numeric_limits<T>::min());
   return y == 0;
 }
@@ -54,14 +56,6 @@ inline LanePair<T, T> divmod(Lane<T> x, Lane<T> y) {
     }
   }
   return {{q}, {r}};
-}
-template <class T>
-inline Lane<T> floor_divide(Lane<T> x, Lane<T> y) {
-  return divmod(x, y).first;
-}
-template <class T>
-inline Lane<T> remainder(Lane<T> x, Lane<T> y) {
-  return divmod(x, y).second;
 }
 template <class T>
 inline Lane<T> fmod(Lane<T> x, Lane<T> y) {
@@ -102,30 +96,10 @@ inline Lane<T> lcm(Lane<T> x, Lane<T> y) {
   return {g == 0 ? T(0) : static_cast<T>(static_cast<U>(static_cast<std::uint64_t>(a / g) * b))};
 }
 
-// x ** y by squaring, modulo 2**width. Negative y never reaches the kernels; it counts as 0 here.
-template <class T>
-  requires std::is_integral_v<T>
-inline Lane<T> power(Lane<T> x, Lane<T> y) {
-  std::uint64_t result = 1;
-  auto base = static_cast<std::uint64_t>(x.v);
-  for (auto left = y.v < 0 ? 0 : static_cast<std::uint64_t>(y.v); left != 0; left >>= 1) {
-    if (left & 1) result *= base;
-    base *= base;
-  }
-  return {static_cast<T>(result)};
-}
-
 template <class T>
 inline Lane<T> ldexp(Lane<T> x, Lane<std::int64_t> y) {
   const std::int64_t limit = 1 << 20;  // far past every exponent
   return {std::ldexp(x.v, static_cast<int>(y.v < -limit ? -limit : y.v > limit ? limit : y.v))};
-}
-template <class T>
-inline LanePair<T, std::int32_t> frexp(Lane<T> x) {
-  int exponent = 0;
-  T mantissa = std::frexp(x.v, &exponent);
-  if (!std::isfinite(x.v)) exponent = 0;
-  return {{mantissa}, {exponent}};
 }
 
 // Complex functions, as the C library has them (NumPy calls the same).

@@ -23,7 +23,7 @@ namespace galop::cpu::HWY_NAMESPACE {
 inline constexpr int kBytes = HWY_MAX_BYTES;
 
 template <int Size>
-struct IntOf;
+struct IntOf {};
 template <> struct IntOf<1> { using I = std::int8_t; using U = std::uint8_t; };
 template <> struct IntOf<2> { using I = std::int16_t; using U = std::uint16_t; };
 template <> struct IntOf<4> { using I = std::int32_t; using U = std::uint32_t; };
@@ -51,6 +51,22 @@ struct Part {
   }
   GALOP_INLINE void store(char* p) const { std::memcpy(p, &v, sizeof(Raw)); }
 };
+
+/// The lanes as another type. Integers widen and narrow by factors of two, for which the compiler has instructions, and meet floats
+/// at their own width or half of it.
+template <class To, class From, int N>
+GALOP_INLINE Part<To, N> simple(Part<From, N> x) {
+  constexpr bool whole = std::is_integral_v<From> && std::is_integral_v<To>;
+  using Middle = typename IntOf<sizeof(From) < sizeof(To) ? 2 * sizeof(From) : sizeof(From) == 1 ? 1 : sizeof(From) / 2>::I;
+  using Step = std::conditional_t<std::is_signed_v<From>, Middle, std::make_unsigned_t<Middle>>;
+  if constexpr (whole && (sizeof(To) > 2 * sizeof(From) || sizeof(From) > 2 * sizeof(To))) {
+    return simple<To>(Part<Step, N>{__builtin_convertvector(x.v, typename Part<Step, N>::Raw)});
+  } else if constexpr (std::is_integral_v<From> && !whole && sizeof(From) < 4) {
+    return simple<To>(simple<std::int32_t>(x));
+  } else {
+    return {__builtin_convertvector(x.v, typename Part<To, N>::Raw)};
+  }
+}
 
 /// A full vector.
 template <class T>

@@ -153,6 +153,7 @@ GALOP_INLINE V<T> arccosh(V<T> x) {
 
 /// 1 ** y and x ** 0 are 1, for NaN as well.
 template <class T>
+  requires std::is_floating_point_v<T>
 GALOP_INLINE V<T> power(V<T> x, V<T> y) {
   const V<T> one(T(1));
   V<T> r = power_of(x, y);

@@ -181,6 +181,22 @@ GALOP_INLINE Pair<V<T>, V<T>> modf(V<T> x) {
   const V<T> whole = trunc(x);
   return {copysign(select(isinf(x), V<T>(T(0)), x - whole), x), whole};
 }
+/// Mantissa in [0.5, 1) and exponent; numbers below the normal range are scaled up first.
+template <class T>
+GALOP_INLINE Pair<V<T>, Part<std::int32_t, V<T>::N>> frexp(V<T> x) {
+  using I = Int<T>;
+  constexpr int digits = std::numeric_limits<T>::digits;
+  constexpr I bias = static_cast<I>(std::numeric_limits<T>::max_exponent - 2);
+  const V<I> none(I(0));
+  const MaskOf<T> small = absolute(x) < V<T>(std::numeric_limits<T>::min());
+  const V<T> scaled = select(small, x * V<T>(static_cast<T>(std::int64_t(1) << digits)), x);
+  const V<Uint<T>> field(kInfBits<T>);
+  const V<I> power_of_two(((typename V<I>::Raw)(bits(scaled) & field).v) >> (digits - 1));
+  const MaskOf<T> itself = ~isfinite(x) | (x == V<T>(T(0)));
+  const V<I> exponent = select(itself, none, power_of_two - select(small, V<I>(static_cast<I>(bias + digits)), V<I>(bias)));
+  const V<T> mantissa = from_bits<T>((bits(scaled) & ~field) | V<Uint<T>>(static_cast<Uint<T>>(Uint<T>(bias) << (digits - 1))));
+  return {select(itself, x, mantissa), {__builtin_convertvector(exponent.v, typename Part<std::int32_t, V<T>::N>::Raw)}};
+}
 
 // Least and greatest. Of equal values the second counts, as in the x86 instructions that NumPy uses: maximum(-0.0, 0.0) is 0.0 and
 // maximum(0.0, -0.0) is -0.0.
@@ -233,6 +249,7 @@ GALOP_INLINE V<T> radians(V<T> x) {
 /// Exact remainder of truncated division. Quotients below 2**(digits - 1) come from one fused multiplication; the rest, and every
 /// special value, from the C library, which is exact as well.
 template <class T>
+  requires std::is_floating_point_v<T>
 GALOP_INLINE V<T> fmod(V<T> x, V<T> y) {
   const auto by_library = [](T a, T b) { return std::fmod(a, b); };
   if constexpr (!kHasFma) {
@@ -252,6 +269,7 @@ GALOP_INLINE V<T> fmod(V<T> x, V<T> y) {
   }
 }
 template <class T>
+  requires std::is_floating_point_v<T>
 GALOP_INLINE Pair<V<T>, V<T>> divmod(V<T> x, V<T> y) {
   const V<T> zero(T(0));
   const V<T> one(T(1));
@@ -267,10 +285,12 @@ GALOP_INLINE Pair<V<T>, V<T>> divmod(V<T> x, V<T> y) {
   return {select(y == zero, ratio, down), r};
 }
 template <class T>
+  requires std::is_floating_point_v<T>
 GALOP_INLINE V<T> floor_divide(V<T> x, V<T> y) {
   return divmod(x, y).first;
 }
 template <class T>
+  requires std::is_floating_point_v<T>
 GALOP_INLINE V<T> remainder(V<T> x, V<T> y) {
   const V<T> zero(T(0));
   const V<T> r = fmod(x, y);
