@@ -14,6 +14,30 @@ std::string got(const array& a) {
   return "; got shape " + to_string(a.shape()) + ", dtype " + std::string(name(a.dtype()));
 }
 
+/// Axes from outermost to innermost of a join's result, by NumPy's sort for it: as memory_order, but from the outside
+/// inwards, which differs where axes of extent 1 stand between others.
+Dims join_order(std::span<const array> arrays) {
+  const int ndim = arrays[0].ndim();
+  Dims order;
+  for (int i = 0; i < ndim; ++i) {
+    int place = i;
+    for (int k = i - 1; k >= 0; --k) {
+      int j = static_cast<int>(order[k]);
+      bool compared = false, outside = false;
+      for (const array& a : arrays) {
+        if (a.shape()[i] == 1 || a.shape()[j] == 1) continue;
+        outside = std::abs(a.strides()[i]) > std::abs(a.strides()[j]) && (!compared || outside);
+        compared = true;
+      }
+      if (!compared) continue;
+      if (!outside) break;
+      place = k;
+    }
+    order.insert(place, i);
+  }
+  return order;
+}
+
 bool contains(const Dims& d, int v) { return std::find(d.begin(), d.end(), v) != d.end(); }
 
 }  // namespace
@@ -121,7 +145,6 @@ array concatenate(std::span<const array> arrays, std::optional<int> axis) {
   const int along = api::normalize_axis("concatenate", axis.value_or(0), first.ndim());
   Dims shape = first.shape();
   DType t = first.dtype();
-  std::vector<const View*> views;
   shape[along] = 0;
   for (const array& a : list) {
     bool fits = a.ndim() == first.ndim();
@@ -132,10 +155,15 @@ array concatenate(std::span<const array> arrays, std::optional<int> axis) {
     if (__builtin_add_overflow(shape[along], a.shape()[along], &shape[along]))
       throw ValueError("[concatenate] array is too big" + got(a));
     t = promote_types(t, a.dtype());
-    views.push_back(&a.view());
   }
   std::int64_t size = checked_size("concatenate", shape, itemsize(t));
-  View layout{shape, keep_order_strides(shape, itemsize(t), views), 0};
+  View layout{shape, Dims(shape.size(), 0), 0};
+  const Dims order = join_order(list);
+  std::int64_t stride = itemsize(t);
+  for (int k = shape.size() - 1; k >= 0; --k) {
+    layout.strides[static_cast<int>(order[k])] = stride;
+    stride *= std::max<std::int64_t>(shape[static_cast<int>(order[k])], 1);
+  }
   array r = graph::make_empty(layout, t, size * itemsize(t));
   std::int64_t at = 0;
   for (const array& a : list) {
@@ -165,24 +193,33 @@ array stack(std::span<const array> arrays, int axis) {
 
 namespace {
 
-/// Both views as offsets from one address, where their memory can be compared at all.
-bool meet(const array& a, const array& b, std::int64_t max_work) {
-  graph::Lock lock;
-  if (a.size() == 0 || b.size() == 0) return false;
-  View x = a.view(), y = b.view();
-  if (a.cell() != b.cell()) {
-    // Storage of Galop's own belongs to one cell; only foreign memory can be reached through two.
-    if (!a.cell()->shared_with_outside() || !b.cell()->shared_with_outside()) return false;
-    y.offset = x.offset +
-               (static_cast<const char*>(graph::read_pointer(b)) - static_cast<const char*>(graph::read_pointer(a)));
-  }
-  return overlap(x, a.itemsize(), y, b.itemsize(), max_work) != Overlap::no;
+/// Whether b's memory can be compared with a's at all; its view is then an offset from a's buffer.
+std::optional<View> beside(const array& a, const array& b) {
+  View v = b.view();
+  if (a.cell() == b.cell()) return v;
+  // Storage of Galop's own belongs to one cell; only memory of somebody else can be reached through two.
+  if (!a.cell()->shared_with_outside() || !b.cell()->shared_with_outside()) return std::nullopt;
+  v.offset = a.view().offset +
+             (static_cast<const char*>(graph::read_pointer(b)) - static_cast<const char*>(graph::read_pointer(a)));
+  return v;
 }
 
 }  // namespace
 
-bool shares_memory(const array& a, const array& b) { return meet(a, b, -1); }
-bool may_share_memory(const array& a, const array& b) { return meet(a, b, 0); }
+bool shares_memory(const array& a, const array& b) {
+  graph::Lock lock;
+  auto v = beside(a, b);
+  return v && overlap(a.view(), a.itemsize(), *v, b.itemsize(), -1) != Overlap::no;
+}
+
+bool may_share_memory(const array& a, const array& b) {
+  graph::Lock lock;
+  auto v = beside(a, b);
+  if (!v) return false;
+  auto [first_a, last_a] = byte_bounds(a.view(), a.itemsize());
+  auto [first_b, last_b] = byte_bounds(*v, b.itemsize());
+  return std::max(first_a, first_b) < std::min(last_a, last_b);
+}
 
 std::vector<array> nonzero(const array& a) {
   graph::Lock lock;
