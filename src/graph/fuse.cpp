@@ -98,6 +98,12 @@ class Lowering {
     return cast(reg, want);
   }
 
+  // For a loop over float16, computed in float32: operands that float16 cannot hold are rounded to it first.
+  std::uint16_t input(const Input& in, const AxisMap& m, DType want, DType loop) {
+    if (loop != DType::float16 || want != DType::float32 || can_cast_safely(in.dtype, loop)) return input(in, m, want);
+    return cast(input(in, m, loop), want);
+  }
+
   // The root's own computation, never served from memory.
   std::uint16_t node(Value& v, const AxisMap& m) {
     const Node& n = *v.node;
@@ -232,7 +238,7 @@ class Lowering {
       DType want = compute;
       if (n.op == Op::where && i == 0) want = DType::bool_;
       if (row.int_second && i == 1) want = DType::int64;
-      step.in[i] = input(n.in[i], m, want);
+      step.in[i] = input(n.in[i], m, want, n.loop);
     }
     std::uint16_t result = 0;
     bool found = false;
@@ -337,7 +343,7 @@ Fusion lower_reduction(Value& root, const std::vector<Value*>* assumed) {
   const Node& n = *root.node;
   Lowering l(n.domain, assumed);
   const DType compute = n.loop == DType::float16 ? DType::float32 : n.loop;
-  const std::uint16_t reg = l.input(n.in[0], identity(n.domain.size()), compute);
+  const std::uint16_t reg = l.input(n.in[0], identity(n.domain.size()), compute, n.loop);
   if (l.failed()) return l.take();
   // A live producer is written before it is folded: the reduction's kernel has no other output.
   for (Value* v : l.fusion().inlined)
