@@ -74,6 +74,36 @@ nb::object asarray(nb::handle o, nb::handle dtype) {
   return wrap_object(as_array(o.ptr(), t));
 }
 
+/// A new array of the values, laid out in `order`: always a copy, and only one.
+nb::object new_array(nb::handle object, nb::handle dtype, nb::handle order_) {
+  PyObject* o = object.ptr();
+  std::optional<DType> wanted = to_optional_dtype(dtype);
+  char order = to_order(order_, 'K');
+  bool shared = is_array(o) || PyArray_Check(o) || PyObject_CheckBuffer(o);
+  bool fresh = !shared && (PyList_Check(o) || PyTuple_Check(o) || to_weak(o) || PyLong_Check(o));
+  array a = as_array(o, fresh ? wanted : std::nullopt);
+  DType t = wanted.value_or(a.dtype());
+  bool in_order = order == 'F' ? a.is_f_contiguous() : a.is_c_contiguous();
+  if (fresh && t == a.dtype() && in_order) return wrap_object(std::move(a));
+  array out = empty_in_order(a.shape(), t, order, &a);
+  out.assign(a);
+  return wrap_object(std::move(out));
+}
+
+/// A view of the same storage by shape and strides in bytes; nothing checks that it stays inside.
+nb::object as_strided(nb::handle o, nb::handle shape, nb::handle strides, bool writeable) {
+  array a = as_array(o.ptr());
+  View v = a.view();
+  if (!shape.is_none()) v.shape = to_dims(shape.ptr(), "shape");
+  if (!strides.is_none()) v.strides = to_dims(strides.ptr(), "strides");
+  if (v.shape.size() != v.strides.size())
+    throw ValueError("[as_strided] shape and strides must have the same length; got " + to_string(v.shape) + " and " +
+                     to_string(v.strides));
+  array r = a.with_view(std::move(v));
+  if (!writeable) r.set_writeable(false);
+  return wrap_object(std::move(r));
+}
+
 // NumPy's ufuncs on Galop arrays --------------------------------------------------------------------------------------
 
 /// Whether Galop deals with an operand of this type in a call that NumPy hands over.
@@ -115,6 +145,9 @@ void bind_interop(nb::module_& m) {
                        nb::arg("method"), nb::arg("inputs"), nb::arg("kwargs"));
   m.def("array_interface", &array_interface);
   m.def("asarray", &asarray, nb::arg("object").none(), nb::arg("dtype") = nb::none());
+  m.def("array", &new_array, nb::arg("object").none(), nb::arg("dtype") = nb::none(), nb::arg("order") = nb::none());
+  m.def("as_strided", &as_strided, nb::arg("x"), nb::arg("shape") = nb::none(), nb::arg("strides") = nb::none(),
+        nb::arg("writeable") = true);
   m.def("bury", &bury);
 }
 

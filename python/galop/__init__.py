@@ -1,0 +1,46 @@
+"""Galop: NumPy's arrays with NumPy's semantics, computed lazily, fused, on all cores.
+
+Names, signatures, promotion and printing are NumPy's. Where Galop differs: a reduction of all axes and an operation on 0-d arrays give a
+0-d array (so that nothing has to wait for the value), while a full integer index, a[3], reads NumPy's scalar; `base` is always None.
+"""
+
+from math import e, inf, nan, pi
+
+from numpy import (
+    errstate,
+    euler_gamma,
+    get_printoptions,
+    geterr,
+    index_exp,
+    isscalar,
+    newaxis,
+    printoptions,
+    s_,
+    set_printoptions,
+    seterr,
+)
+from numpy.exceptions import AxisError
+
+from . import _galop
+from . import _dtypes, _creation, _manipulation, _math, _printing, _reductions  # isort: skip
+from ._dtypes import *
+from ._creation import *
+from ._manipulation import *
+from ._math import *
+from ._printing import *
+from ._reductions import *
+from ._galop import __version__, eval, explain, ndarray, ops, ufunc
+from ._namespace import __array_namespace_info__
+from . import _methods, _protocols, lib, testing  # isort: skip
+
+__array_api_version__ = "2025.12"
+
+# The rows of ops.def under all their names; a function of NumPy's goes before the ufunc of its name (clip).
+globals().update({name: function for name, function in _galop.ufuncs.items() if name not in globals()})
+_protocols.fill_ufunc_map(globals())
+
+__all__ = sorted(
+    {*_dtypes.__all__, *_creation.__all__, *_manipulation.__all__, *_math.__all__, *_printing.__all__, *_reductions.__all__}
+    | {*_galop.ufuncs, "ndarray", "ufunc", "eval", "explain", "ops", "testing", "lib", "e", "inf", "nan", "pi", "newaxis", "euler_gamma"}
+    | {"errstate", "geterr", "seterr", "get_printoptions", "printoptions", "set_printoptions", "index_exp", "isscalar", "s_", "AxisError"}
+)

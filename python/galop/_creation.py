@@ -1,0 +1,288 @@
+"""Arrays from nothing and from other objects: NumPy's functions of the same name."""
+
+import operator
+
+import numpy as np
+
+from ._common import asarray as _asarray
+from ._common import check_device, core, is_array
+
+__all__ = [
+    "array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray", "from_dlpack", "frombuffer", "fromfunction", "fromiter",
+    "copy", "empty", "zeros", "ones", "full", "empty_like", "zeros_like", "ones_like", "full_like", "arange", "linspace", "logspace",
+    "geomspace", "eye", "identity", "meshgrid", "indices", "mgrid", "ogrid", "ix_", "tri", "tril", "triu", "diag", "diagflat",
+]  # fmt: skip
+
+
+def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, like=None):
+    """A new array of the object's values; with copy=None or False, its own memory where possible."""
+    a = core.array(object, dtype, order) if copy else asarray(object, dtype, order, copy=copy)
+    return a.reshape((1,) * (ndmin - a.ndim) + a.shape) if a.ndim < ndmin else a
+
+
+def asarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
+    """The object as an array: itself, or a view of the memory of a NumPy array or buffer where the dtype allows."""
+    check_device(device)
+    if copy:
+        return core.array(a, dtype, order)
+    result = _asarray(a, dtype)
+    moved = result is not a and (is_array(a) or isinstance(a, (bool, int, float, complex, list, tuple, np.generic))
+                                 or (isinstance(a, np.ndarray) and a.dtype != result.dtype))  # fmt: skip
+    if order in ("C", "F", "c", "f"):
+        ordered = result.flags.c_contiguous if order in "Cc" else result.flags.f_contiguous
+        if not ordered:
+            result, moved = result.copy(order), True
+    if moved and copy is False:
+        raise ValueError("[asarray] unable to avoid a copy while creating an array as requested")
+    return result
+
+
+def asanyarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
+    return asarray(a, dtype, order, device=device, copy=copy)
+
+
+def ascontiguousarray(a, dtype=None, *, like=None):
+    result = asarray(a, dtype, "C")
+    return result if result.ndim else result.reshape(1)
+
+
+def asfortranarray(a, dtype=None, *, like=None):
+    result = asarray(a, dtype, "F")
+    return result if result.ndim else result.reshape(1)
+
+
+def from_dlpack(x, /, *, device=None, copy=None):
+    """An array over the memory of another library's array."""
+    check_device(device)
+    return _asarray(np.from_dlpack(x, device=device, copy=copy))
+
+
+def frombuffer(buffer, dtype=float, count=-1, offset=0, *, like=None):
+    """A 1-d array over a buffer's bytes."""
+    return _asarray(np.frombuffer(buffer, dtype, count, offset))
+
+
+def fromiter(iter, dtype, count=-1, *, like=None):
+    return core.array(np.fromiter(iter, dtype, count))
+
+
+def fromfunction(function, shape, *, dtype=float, like=None, **kwargs):
+    return function(*indices(shape, dtype=dtype), **kwargs)
+
+
+def copy(a, order="K", subok=False):
+    return core.array(a, None, order)
+
+
+def empty(shape, dtype=None, order="C", *, device=None, like=None):
+    check_device(device)
+    return core.empty(shape, dtype, order)
+
+
+def zeros(shape, dtype=None, order="C", *, device=None, like=None):
+    check_device(device)
+    return core.full(shape, False, float if dtype is None else dtype, order)
+
+
+def ones(shape, dtype=None, order="C", *, device=None, like=None):
+    check_device(device)
+    return core.full(shape, True, float if dtype is None else dtype, order)
+
+
+def full(shape, fill_value, dtype=None, order="C", *, device=None, like=None):
+    check_device(device)
+    return core.full(shape, fill_value, dtype, order)
+
+
+def empty_like(prototype, dtype=None, order="K", subok=True, shape=None, *, device=None):
+    check_device(device)
+    return core.empty_like(prototype, dtype, order, shape)
+
+
+def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, device=None):
+    check_device(device)
+    a = _asarray(a)
+    if a.flags.c_contiguous and order in ("K", "C", "A"):
+        return core.full(a.shape if shape is None else shape, fill_value, a.dtype if dtype is None else dtype)
+    result = core.empty_like(a, dtype, order, shape)
+    result.fill(fill_value)
+    return result
+
+
+def zeros_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
+    return full_like(a, False, dtype, order, subok, shape, device=device)
+
+
+def ones_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
+    return full_like(a, True, dtype, order, subok, shape, device=device)
+
+
+def arange(start=None, stop=None, step=1, dtype=None, *, device=None, like=None):
+    """arange(stop), arange(start, stop), arange(start, stop, step): numbers from start to before stop."""
+    check_device(device)
+    if stop is None:
+        if start is None:
+            raise TypeError("[arange] stop must be given")
+        start, stop = 0, start
+    return core.arange(0 if start is None else start, stop, 1 if step is None else step, dtype)
+
+
+def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None):
+    """`num` evenly spaced numbers from start to stop."""
+    check_device(device)
+    num = operator.index(num)
+    result = core.linspace(start, stop, num, bool(endpoint), dtype)
+    if axis != 0:
+        result = core.moveaxis(result, 0, axis)
+    if not retstep:
+        return result
+    intervals = num - 1 if endpoint else num
+    step = (stop - start) / intervals if intervals > 0 else float("nan")
+    return result, step
+
+
+def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
+    """base to the power of linspace(start, stop, num)."""
+    if isinstance(base, (int, float)):
+        result = core.logspace(start, stop, operator.index(num), bool(endpoint), float(base), dtype)
+    else:
+        base = _asarray(base)
+        result = base ** linspace(start, stop, num, endpoint).reshape((-1,) + (1,) * base.ndim)
+        result = result if dtype is None else result.astype(dtype)
+    return core.moveaxis(result, 0, axis) if axis != 0 else result
+
+
+def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
+    """`num` numbers from start to stop whose quotients are equal."""
+    u = core.ufuncs
+    kind = np.result_type(_asarray(start).dtype, _asarray(stop).dtype, float)
+    first, last = _asarray(start, kind), _asarray(stop, kind)
+    if (first == 0).any() or (last == 0).any():
+        raise ValueError("[geomspace] a geometric sequence cannot include zero")
+    sign = u["sign"](first)
+    log = [u["log10"](x / sign) for x in (first, last)]
+    result = 10.0 ** core.linspace(log[0], log[1], operator.index(num), bool(endpoint), None)
+    if num > 0:
+        result[0] = first / sign
+    if num > 1 and endpoint:
+        result[-1] = last / sign
+    result = result * sign
+    result = result if dtype is None else result.astype(dtype)
+    return core.moveaxis(result, 0, axis) if axis != 0 else result
+
+
+def eye(N, M=None, k=0, dtype=None, order="C", *, device=None, like=None):
+    """Ones on the diagonal k, zeros elsewhere."""
+    check_device(device)
+    result = core.eye(operator.index(N), M, operator.index(k), dtype)
+    return result.copy("F") if order == "F" else result
+
+
+def identity(n, dtype=None, *, like=None):
+    return core.eye(operator.index(n), None, 0, dtype)
+
+
+def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
+    """Coordinate arrays of the axes; sparse ones broadcast to the others' shape."""
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"[meshgrid] indexing must be 'xy' or 'ij'; got {indexing!r}")
+    axes = [_asarray(x).reshape(-1) for x in xi]
+    n = len(axes)
+    place = list(range(n))
+    if indexing == "xy" and n > 1:
+        place[:2] = 1, 0
+    grids = [x.reshape((1,) * p + (-1,) + (1,) * (n - 1 - p)) for x, p in zip(axes, place)]
+    if not sparse:
+        grids = list(core.broadcast_arrays(grids)) if grids else []
+    return tuple(g.copy() for g in grids) if copy else tuple(grids)
+
+
+def indices(dimensions, dtype=int, sparse=False):
+    """The index of each element along each axis."""
+    axes = meshgrid(*(core.arange(0, n, 1, dtype) for n in dimensions), sparse=True, indexing="ij", copy=False)
+    if sparse:
+        return axes
+    if not axes:
+        return core.empty((0,), dtype)
+    return core.stack(core.broadcast_arrays(axes), 0)
+
+
+class _Grid:
+    """mgrid and ogrid: grids written as slices, `mgrid[0:5, 0:1:3j]`."""
+
+    def __init__(self, sparse):
+        self._sparse = sparse
+
+    @staticmethod
+    def _axis(s):
+        start, step = 0 if s.start is None else s.start, 1 if s.step is None else s.step
+        if isinstance(step, complex):
+            return linspace(start, s.stop, int(abs(step)))
+        return arange(start, s.stop, step)
+
+    def __getitem__(self, key):
+        if not isinstance(key, tuple):
+            return self._axis(key)
+        axes = [self._axis(s) for s in key]
+        kind = np.result_type(*(a.dtype for a in axes))
+        axes = meshgrid(*(a.astype(kind, copy=False) for a in axes), sparse=True, indexing="ij", copy=False)
+        return axes if self._sparse else core.stack(core.broadcast_arrays(axes), 0)
+
+
+mgrid, ogrid = _Grid(False), _Grid(True)
+
+
+def ix_(*args):
+    """Index arrays that together select the cross product of the given ones."""
+    out = []
+    for k, x in enumerate(args):
+        x = _asarray(x)
+        if x.ndim != 1:
+            raise ValueError(f"[ix_] arguments must be 1-dimensional; got shape {x.shape}")
+        if x.dtype == bool:
+            (x,) = core.nonzero(x)
+        elif x.size == 0:
+            x = x.astype(np.intp)
+        out.append(x.reshape((1,) * k + (-1,) + (1,) * (len(args) - k - 1)))
+    return tuple(out)
+
+
+def tri(N, M=None, k=0, dtype=float, *, like=None):
+    """Ones at and below the diagonal k."""
+    M = N if M is None else M
+    below = core.arange(0, N, 1).reshape(N, 1) >= core.arange(-k, M - k, 1).reshape(1, M)
+    return below if np.dtype(dtype) == bool else below.astype(dtype)
+
+
+def tril(m, k=0):
+    """The array with zeros above the diagonal k."""
+    m = _asarray(m)
+    return core.where(tri(*_matrix(m), k=k, dtype=bool), m, core.full((), False, m.dtype))
+
+
+def triu(m, k=0):
+    """The array with zeros below the diagonal k."""
+    m = _asarray(m)
+    return core.where(tri(*_matrix(m), k=k - 1, dtype=bool), core.full((), False, m.dtype), m)
+
+
+def _matrix(m):
+    return m.shape[-2:] if m.ndim > 1 else m.shape * 2
+
+
+def diag(v, k=0):
+    """The diagonal k of a matrix, or the matrix that has v on it."""
+    v = _asarray(v)
+    if v.ndim == 2:
+        return v.diagonal(k)
+    if v.ndim != 1:
+        raise ValueError(f"[diag] input must be 1- or 2-dimensional; got shape {v.shape}")
+    n = v.size + abs(k)
+    result = core.full((n, n), False, v.dtype)
+    i = core.arange(0, v.size, 1)
+    result[i + max(-k, 0), i + max(k, 0)] = v
+    return result
+
+
+def diagflat(v, k=0):
+    return diag(_asarray(v).reshape(-1), k)

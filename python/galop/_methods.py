@@ -1,0 +1,287 @@
+"""Methods and attributes of galop.ndarray that are written in Python: all but the hot ones."""
+
+import numpy as np
+
+from . import _manipulation as manipulation
+from . import _math as math
+from . import _reductions as reductions
+from ._common import asarray, check_device, core, ndarray
+from ._protocols import as_numpy
+
+
+class flagsobj:
+    """How an array lies in memory; `writeable` can be set."""
+
+    __slots__ = ("_array",)
+
+    def __init__(self, array):
+        self._array = array
+
+    @property
+    def c_contiguous(self):
+        return self._array._c_contiguous()
+
+    @property
+    def f_contiguous(self):
+        return self._array._f_contiguous()
+
+    @property
+    def contiguous(self):
+        return self.c_contiguous
+
+    @property
+    def fortran(self):
+        return self.fnc
+
+    @property
+    def fnc(self):
+        return self.f_contiguous and not self.c_contiguous
+
+    @property
+    def forc(self):
+        return self.f_contiguous or self.c_contiguous
+
+    behaved = carray = property(lambda self: self.aligned and self.writeable)
+
+    @property
+    def owndata(self):
+        return self._array.base is None
+
+    @property
+    def writeable(self):
+        return self._array._writeable()
+
+    @writeable.setter
+    def writeable(self, value):
+        self._array.setflags(write=value)
+
+    @property
+    def aligned(self):
+        return True
+
+    @property
+    def writebackifcopy(self):
+        return False
+
+    _NAMES = {"C": "c_contiguous", "CONTIGUOUS": "c_contiguous", "F": "f_contiguous", "FORTRAN": "f_contiguous", "W": "writeable",
+              "O": "owndata", "A": "aligned", "X": "writebackifcopy"}  # fmt: skip
+    _SHOWN = ("C_CONTIGUOUS", "F_CONTIGUOUS", "OWNDATA", "WRITEABLE", "ALIGNED", "WRITEBACKIFCOPY")
+
+    def _name(self, key):
+        name = self._NAMES.get(key, key.lower() if isinstance(key, str) else None)
+        if name is None or name.startswith("_") or not hasattr(type(self), name):
+            raise KeyError(f"[flags] unknown flag; got {key!r}")
+        return name
+
+    def __getitem__(self, key):
+        return getattr(self, self._name(key))
+
+    def __setitem__(self, key, value):
+        setattr(self, self._name(key), value)
+
+    def __eq__(self, other):
+        return isinstance(other, flagsobj) and all(self[n] == other[n] for n in self._SHOWN)
+
+    __hash__ = None
+
+    def __repr__(self):
+        return "".join(f"  {n} : {self[n]}\n" for n in self._SHOWN)
+
+
+class flatiter:
+    """The elements in C order, whatever the layout: iterate, index, assign."""
+
+    def __init__(self, array):
+        self.base = array
+
+    def __len__(self):
+        return self.base.size
+
+    def __iter__(self):
+        return iter(self.base.reshape(-1))
+
+    def __getitem__(self, key):
+        flat = self.base.reshape(-1)[key]
+        return flat.copy() if isinstance(flat, ndarray) else flat
+
+    def __setitem__(self, key, value):
+        if self.base.flags.c_contiguous:
+            flat = self.base.reshape(-1)
+            flat[key] = _cycled(value, _extent(flat, key))
+        else:
+            places = np.arange(self.base.size)[key if not isinstance(key, ndarray) else as_numpy(key)]
+            self.base[np.unravel_index(places, self.base.shape)] = _cycled(value, places.size)
+
+    def __array__(self, dtype=None, copy=None):
+        return self.base.reshape(-1).__array__(dtype, copy=True)
+
+    def copy(self):
+        return self.base.flatten()
+
+
+def _extent(flat, key):
+    target = flat[key]
+    return target.size if isinstance(target, ndarray) else 1
+
+
+def _cycled(value, n):
+    """NumPy's rule for flat assignment: values start over when they run out."""
+    value = asarray(value).reshape(-1)
+    return value if value.size == 1 else value[np.arange(n) % max(value.size, 1)]
+
+
+def __array__(self, dtype=None, *, copy=None):
+    view = np.asarray(memoryview(self))
+    if dtype is not None and np.dtype(dtype) != view.dtype:
+        if copy is False:
+            raise ValueError("[__array__] unable to avoid a copy while converting the dtype")
+        return view.astype(dtype)
+    return view.copy() if copy else view
+
+
+def __array_namespace__(self, *, api_version=None):
+    """The module galop, for code written to the Python array API standard."""
+    import galop
+
+    if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12", "2025.12"):
+        raise ValueError(f"[__array_namespace__] unsupported version of the array API; got {api_version!r}")
+    return galop
+
+
+def __dlpack__(self, /, *, stream=None, max_version=None, dl_device=None, copy=None):
+    """A DLPack capsule over the array's memory, made by NumPy over the exported buffer."""
+    return as_numpy(self).__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
+
+
+def __dlpack_device__(self, /):
+    return (1, 0)
+
+
+def __reduce_ex__(self, protocol):
+    return _restored, (as_numpy(self.copy("K")),)
+
+
+def _restored(values):
+    """A pickled array: the pickle may own the values' memory, so they are copied."""
+    return core.array(values)
+
+
+def __copy__(self):
+    return self.copy("K")
+
+
+def __deepcopy__(self, memo, /):
+    return self.copy("K")
+
+
+def __format__(self, spec, /):
+    if self.ndim == 0:
+        return format(self.item(), spec)
+    if spec:
+        raise TypeError("[format] an array of one or more axes takes no format; got " + repr(spec))
+    return str(self)
+
+
+def __complex__(self, /):
+    if self.ndim:
+        raise TypeError(f"[scalar] only 0-dimensional arrays become Python scalars; got shape {self.shape}")
+    return complex(self.item())
+
+
+def tolist(self):
+    """The elements as nested lists of Python numbers, or one number."""
+    return as_numpy(self).tolist()
+
+
+def tobytes(self, order="C"):
+    """The elements' bytes in C or Fortran order."""
+    return as_numpy(self).tobytes(order)
+
+
+def to_numpy(self):
+    """A NumPy array over the same memory."""
+    return as_numpy(self)
+
+
+def to_device(self, device, /, *, stream=None):
+    """The array itself: the processor's memory is the only device of this build."""
+    check_device(device)
+    return self
+
+
+def view(self, dtype=None, type=None):
+    """The same memory, also read as another dtype."""
+    if dtype is None or dtype in (ndarray, np.ndarray) or np.dtype(dtype) == self.dtype:
+        return self._view()
+    return asarray(as_numpy(self).view(dtype))
+
+
+def setflags(self, write=None, align=None, uic=None):
+    """Makes the array read-only, or writeable again where its memory is."""
+    if write is not None:
+        self._set_writeable(bool(write))
+
+
+def clip(self, min=None, max=None, out=None, **kwargs):
+    """The elements held between a least and a greatest value."""
+    return math.clip(self, min, max, out, **kwargs)
+
+
+def round(self, decimals=0, out=None):
+    """The elements rounded to a number of decimals."""
+    return math.round(self, decimals, out)
+
+
+def conj(self):
+    """Complex conjugate."""
+    return core.ufuncs["conjugate"](self) if self.dtype.kind == "c" else self
+
+
+def dot(self, b, out=None):
+    """Sum of products over the last axis and the second to last of b."""
+    return core.dot(self, b, out)
+
+
+def swapaxes(self, axis1, axis2, /):
+    """The array with two axes exchanged, a view."""
+    return core.swapaxes(self, axis1, axis2)
+
+
+def squeeze(self, axis=None):
+    """The array without axes of extent 1, a view."""
+    return core.squeeze(self, axis)
+
+
+def nonzero(self):
+    """The positions of elements that are not zero, along each axis."""
+    return core.nonzero(self)
+
+
+def compress(self, condition, axis=None, out=None):
+    """The slices along an axis where the condition is true."""
+    return manipulation.compress(condition, self, axis, out)
+
+
+def _attach():
+    here = globals()
+    for name in ("__array__", "__array_namespace__", "__dlpack__", "__dlpack_device__", "__reduce_ex__", "__copy__", "__deepcopy__",
+                 "__format__", "__complex__", "tolist", "tobytes", "to_numpy", "to_device", "view", "setflags", "clip", "round", "conj",
+                 "dot", "swapaxes", "squeeze", "nonzero", "compress"):  # fmt: skip
+        setattr(ndarray, name, here[name])
+    ndarray.conjugate = conj
+    ndarray.get = to_numpy
+    for name in ("take", "repeat", "diagonal"):
+        setattr(ndarray, name, getattr(manipulation, name))
+    for name in ("cumsum", "cumprod", "ptp", "trace"):
+        setattr(ndarray, name, getattr(reductions, name))
+    ndarray.flags = property(flagsobj, doc="How the array lies in memory.")
+    ndarray.data = property(memoryview, doc="The array's buffer.")
+    ndarray.__array_interface__ = property(core.array_interface, doc="NumPy's description of the memory; it stays exported.")
+    ndarray.flat = property(flatiter, _set_flat, doc="The elements in C order.")
+
+
+def _set_flat(self, value):
+    flatiter(self)[...] = value
+
+
+_attach()

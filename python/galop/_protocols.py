@@ -1,0 +1,63 @@
+"""How NumPy's functions and other libraries meet Galop's arrays."""
+
+import numpy as np
+
+from ._common import asarray, core, ndarray
+
+_missing = object()
+
+
+def as_numpy(x):
+    """Galop's arrays inside x as NumPy arrays over the same memory."""
+    if isinstance(x, ndarray):
+        return np.asarray(memoryview(x))
+    if isinstance(x, (list, tuple)):
+        return type(x)(map(as_numpy, x)) if type(x) in (list, tuple) else x
+    if isinstance(x, dict):
+        return {k: as_numpy(v) for k, v in x.items()}
+    return x
+
+
+def as_galop(x):
+    if isinstance(x, np.ndarray):
+        try:
+            return asarray(x)
+        except TypeError:
+            return x
+    return type(x)(map(as_galop, x)) if type(x) in (list, tuple) else x
+
+
+def other_ufunc(ufunc, method, *inputs, **kwargs):
+    """A ufunc that Galop lacks, on NumPy arrays over the same memory."""
+    out = kwargs.get("out")
+    result = getattr(ufunc, method)(*as_numpy(inputs), **as_numpy(kwargs))
+    return (out[0] if len(out) == 1 else out) if out else as_galop(result)
+
+
+def fill_ufunc_map(namespace):
+    """Which of Galop's functions stands for which of NumPy's ufuncs."""
+    for name, ours in core.ufuncs.items():
+        theirs = getattr(np, name, None)
+        if isinstance(theirs, np.ufunc):
+            core.ufunc_map.setdefault(theirs, ours)
+    core.ufunc_map[np._core.umath.clip] = core.ufuncs["clip"]
+    for name in ("matmul", "vecdot", "matvec", "vecmat"):
+        if hasattr(np, name):
+            core.ufunc_map[getattr(np, name)] = namespace[name]
+    core.ufunc_map[None] = other_ufunc
+
+
+def array_function(self, func, types, args, kwargs):
+    """NumPy's function on Galop's arrays: Galop's of the same name, or NumPy's own on the same memory."""
+    if not all(issubclass(t, (ndarray, np.ndarray)) for t in types):
+        return NotImplemented
+    if func.__module__ == "numpy":
+        import galop
+
+        ours = getattr(galop, func.__name__, None)
+        if callable(ours) and ours is not func:
+            return ours(*args, **kwargs)
+    return func(*as_numpy(args), **as_numpy(kwargs))
+
+
+ndarray.__array_function__ = array_function
