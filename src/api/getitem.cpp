@@ -164,7 +164,13 @@ void array::set(std::span<const index> parts, const arg& values) const {
   api::require_writeable("setitem", *this);
   if (assign_masked(*this, parts, values)) return;
   api::Selection s = api::select(*this, parts);
-  if (!s.has_arrays) return with_view(std::move(s.view)).assign(values);
+  if (!s.has_arrays) {
+    if (s.view.ndim() == 0 && values.is_array() && values.as_array().ndim() > 0 &&
+        std::none_of(parts.begin(), parts.end(), [](const index& p) { return std::holds_alternative<ellipsis_t>(p); }))
+      throw ValueError("[setitem] one element cannot be set to an array; got shape " +
+                       to_string(values.as_array().shape()));
+    return with_view(std::move(s.view)).assign(values);
+  }
 
   const Dims shape = s.shape();
   array v = operand(*this, values);

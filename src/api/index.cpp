@@ -166,7 +166,7 @@ Selection select(const array& a, std::span<const index> parts, bool keep_order) 
   for (const Picked& p : walk.picked) views.push_back(broadcast_view("index", p.index.view(), s.picked));
   for (const View& v : views) pointers.push_back(&v);
   for (int i = 0; i < s.picked.size(); ++i) s.picked_order.push_back(i);
-  if (keep_order && s.view.ndim() == 0) s.picked_order = memory_order(s.picked.size(), pointers);
+  if (keep_order && s.view.size() == 1) s.picked_order = memory_order(s.picked.size(), pointers);
 
   // Index arrays as int64 side by side, so that the backend reads them in one loop.
   std::vector<IndexedAxis> axes;
