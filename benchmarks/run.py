@@ -1,6 +1,6 @@
 """Measures Galop beside NumPy in one process and says which share of this machine's memory bandwidth each figure is.
 
-    .venv/bin/python benchmarks/run.py [--scale S] [--only NAME,…] [--json FILE] [--markdown]
+    .venv/bin/python benchmarks/run.py [--scale S] [--only NAME,…] [--json FILE] [--markdown [FILE]]
 
 A timing holds one call and, for Galop, galop.eval of its result; results die outside it. The two libraries take
 turns. The first timing of a row is its cold one; the others, as many as fit --seconds, are warm, and their median and
@@ -212,7 +212,7 @@ def machine() -> dict:
         "processor": model,
         "cores": CORES,
         "memory_GiB": round(memory, 1),
-        "system": f"{platform.system()} {platform.release()}",
+        "system": platform.system(),
         "python": platform.python_version(),
         "numpy": np.__version__,
         "galop": galop.__version__,
@@ -274,13 +274,26 @@ def markdown(report: dict) -> str:
     return "\n".join(lines + ["| " + " | ".join(cells(row)) + " |" for row in report["rows"]])
 
 
+def put_between_marks(file: Path, table: str) -> None:
+    """Replaces what stands between the lines `<!-- figures -->` and `<!-- end -->`."""
+    before, rest = file.read_text().split("<!-- figures -->\n", 1)
+    after = rest.split("<!-- end -->\n", 1)[1]
+    file.write_text(f"{before}<!-- figures -->\n\n{table}\n\n<!-- end -->\n{after}")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--scale", type=float, default=1.0, help="share of the full work, for less memory or time")
     parser.add_argument("--only", default="", help="names of rows, or their beginnings, separated by commas")
     parser.add_argument("--seconds", type=float, default=1.5, help="time for the warm runs of one row and library")
     parser.add_argument("--json", metavar="FILE", help="write everything that was measured")
-    parser.add_argument("--markdown", action="store_true", help="print the table of docs/performance.md")
+    parser.add_argument(
+        "--markdown",
+        nargs="?",
+        const="-",
+        metavar="FILE",
+        help="print the table of docs/performance.md, or put it into FILE",
+    )
     parser.add_argument("--list", action="store_true", help="print the names of the rows")
     options = parser.parse_args()
     chosen = [w for w in WORK if any(w.name.startswith(name) for name in options.only.split(","))]
@@ -289,7 +302,7 @@ def main() -> int:
         return 0 if options.list else f"no row is called {options.only}"
 
     gc.disable()
-    talk = sys.stderr if options.markdown else sys.stdout
+    talk = sys.stderr if options.markdown == "-" else sys.stdout
     limits = bandwidth(options.scale)
     print(limits_line(limits), file=talk, flush=True)
     rows = []
@@ -303,8 +316,10 @@ def main() -> int:
     report = {"machine": machine(), "command": command, "limits": limits, "rows": rows}
     if options.json:
         Path(options.json).write_text(json.dumps(report, indent=1) + "\n")
-    if options.markdown:
+    if options.markdown == "-":
         print(markdown(report))
+    elif options.markdown:
+        put_between_marks(Path(options.markdown), markdown(report))
     return 0 if all(row["agrees"] for row in rows) else 1
 
 
