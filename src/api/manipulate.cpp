@@ -242,7 +242,7 @@ std::vector<array> nonzero(const array& a) {
 
 void copyto(const array& dst, const arg& src, const array* where) {
   graph::Lock lock;
-  api::require_writeable("copyto", dst);
+  if (dst.size() > 0) api::require_writeable("copyto", dst);
   const DType from = src.is_array() ? src.as_array().dtype() : src.as_scalar().dtype();
   // A number has a kind only: an integer suits every dtype of integers, a float every float.
   const bool is_number_of_kind =

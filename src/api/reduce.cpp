@@ -24,8 +24,9 @@ std::string tag(std::string_view op) { return "[" + std::string(op) + "] "; }
 bool is_logical(Op op) { return op == Op::logical_and || op == Op::logical_or || op == Op::logical_xor; }
 
 // NumPy's accumulation dtype: sums and products of bool and narrow integers run in 64 bits.
-DType accumulation_dtype(Op op, DType t, std::optional<DType> asked) {
+DType accumulation_dtype(Op op, DType t, std::optional<DType> asked, const array* out) {
   if (is_logical(op)) return DType::bool_;
+  if (out && !asked) return find_loop(op, promote_types(t, out->dtype()));
   if (asked) {
     if (info(op).types.find(typecode(*asked)) == std::string_view::npos)
       throw TypeError(tag(info(op).name) + "no loop for the dtype asked for; got " + std::string(name(*asked)));
@@ -106,8 +107,7 @@ array into_out(std::string_view op, array r, const reduce_options& o) {
   if (!(o.out->shape() == r.shape()))
     throw ValueError(tag(op) + "out has the wrong shape; got " + to_string(o.out->shape()) + " for " +
                      to_string(r.shape()));
-  require_cast(op, "result", r.dtype(), o.out->dtype(), Casting::same_kind);
-  graph::assign(*o.out, std::move(r));
+  graph::assign(*o.out, std::move(r));  // NumPy's reductions cast unsafely into out
   return *o.out;
 }
 
@@ -153,7 +153,7 @@ array reduce_with(Op op, std::string_view op_name, const array& a, const reduce_
                   std::optional<DType> loop_dtype, std::optional<DType> result_dtype_) {
   graph::Lock lock;
   require_reduction(op);
-  const DType loop = loop_dtype ? *loop_dtype : accumulation_dtype(op, a.dtype(), o.dtype);
+  const DType loop = loop_dtype ? *loop_dtype : accumulation_dtype(op, a.dtype(), o.dtype, o.out);
   const std::uint64_t mask = axis_mask(op_name, a, o.axis);
   if (info(op).identity == Identity::ORDERED && (mask & (mask - 1)) != 0)
     throw ValueError(tag(op_name) +
@@ -219,11 +219,7 @@ array ufunc::accumulate(const array& a, int axis, std::optional<DType> dtype, co
       throw ValueError(tag(name()) + "out has the wrong shape; got " + to_string(out->shape()) + " for " +
                        to_string(a.shape()));
   }
-  const DType loop = accumulation_dtype(op(), a.dtype(),
-                                        dtype                      ? dtype
-                                        : out && !is_logical(op()) ? std::optional(out->dtype())
-                                                                   : std::nullopt);
-  if (out) require_cast(name(), "result", loop, out->dtype(), Casting::same_kind);
+  const DType loop = accumulation_dtype(op(), a.dtype(), dtype, out);
   const array x = a.dtype() == loop ? a : graph::cast(a, loop);
   array r = graph::make_empty(a.shape(), loop);
   if (r.size() > 0) {
@@ -251,19 +247,22 @@ array count_nonzero(const array& a, const reduce_options& o) {
 
 namespace {
 
-// Elements that take part in each fold: a number, or an array when a mask counts them.
+// The total over the number of elements that took part, less `less`. Counts are int64 and strong, as NumPy's are, so that float32 is
+// divided in float64 and rounded once.
 array divided_by_count(const array& total, const array& a, const reduce_options& o, std::uint64_t mask, double less) {
+  const DType wide = promote_types(total.dtype(), DType::int64);
+  const array t = total.dtype() == wide ? total : graph::cast(total, wide);
+  array r;
   if (o.where) {
     reduce_options c;
     c.axis = o.axis;
     c.keepdims = o.keepdims;
-    const array n = count_nonzero(api::stretched("mean", *o.where, a.shape()), c).astype(DType::float64);
-    array left = less == 0 ? n : maximum(n - less, 0.0);
-    return (total / left.astype(is_complex(total.dtype()) ? real_dtype(total.dtype()) : total.dtype()))
-        .astype(total.dtype());
+    const array n = count_nonzero(api::stretched("mean", *o.where, a.shape()), c);
+    r = less == 0 ? t / n : t / maximum(n - less, 0.0);
+  } else {
+    r = t / std::max(static_cast<double>(folded_count(a, mask)) - less, 0.0);
   }
-  const double n = static_cast<double>(folded_count(a, mask)) - less;
-  return total / std::max(n, 0.0);
+  return r.dtype() == total.dtype() ? r : graph::cast(r, total.dtype());
 }
 
 }  // namespace
@@ -272,6 +271,7 @@ array mean(const array& a, const reduce_options& o) {
   graph::Lock lock;
   const std::uint64_t mask = axis_mask("mean", a, o.axis);
   DType loop = o.dtype ? *o.dtype : is_inexact(a.dtype()) ? a.dtype() : DType::float64;
+  if (!o.dtype && o.out) loop = promote_types(loop, o.out->dtype());
   const DType result = loop;
   if (!o.dtype && loop == DType::float16) loop = DType::float32;
   reduce_options inner = o;

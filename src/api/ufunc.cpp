@@ -1,6 +1,7 @@
 // Element-wise operations: checks, promotion, and the nodes they build.
 #include "galop/ufunc.hpp"
 
+#include <cstring>
 #include <optional>
 #include <string>
 
@@ -30,6 +31,9 @@ DType choose_loop(Op op, std::span<const arg> in, const ufunc_options& options) 
     if (result_dtype(op, 0, loop) != loop) return find_loop(op, common);  // comparisons: dtype names the result
     if (info(op).types.find(typecode(loop)) == std::string_view::npos)
       throw TypeError(tag(op) + "no loop for the dtype asked for; got " + std::string(name(loop)));
+    std::byte bits[16];
+    for (const arg& a : typed)
+      if (!a.is_array()) a.as_scalar().store(loop, bits);  // must fit
     for (const arg& a : typed)
       if (a.is_array()) require_cast(info(op).name, "operand", a.as_array().dtype(), loop, options.casting);
     return loop;
@@ -73,7 +77,9 @@ void check_exponent(Op op, DType loop, const arg& y) {
     throw ValueError(tag(op) + "integers to negative integer powers are not allowed; got a negative exponent");
 }
 
-MapOperand operand(const arg& a, DType loop) {
+bool is_logical(Op op) { return op >= Op::logical_and && op <= Op::logical_not; }
+
+MapOperand operand(Op op, const arg& a, DType loop) {
   MapOperand m{};
   if (a.is_array()) {
     m.a = &a.as_array();
@@ -81,7 +87,13 @@ MapOperand operand(const arg& a, DType loop) {
   } else {
     m.a = nullptr;
     m.t = loop;
-    a.as_scalar().store(loop, m.bits);
+    if (op == Op::where && a.as_scalar().kind() == 'i' && is_integer(loop)) {
+      const std::int64_t wrapped = a.as_scalar().integer();  // NumPy's where does not check the range
+      std::memcpy(m.bits, &wrapped, static_cast<std::size_t>(itemsize(loop)));
+      return m;
+    }
+    // Only its truth matters to logic, so a number need not fit the dtype there.
+    (is_logical(op) ? scalar(a.as_scalar().number() != 0.0 ? 1 : 0) : a.as_scalar()).store(loop, m.bits);
   }
   return m;
 }
@@ -94,7 +106,6 @@ Dims common_shape(std::string_view op, std::span<const arg> in) {
 }
 
 void check_out(Op op, const array& out, const Dims& shape) {
-  api::require_writeable(info(op).name, out);
   const Dims* both[] = {&shape, &out.shape()};
   if (shape == out.shape()) return;
   bool fits = true;
@@ -134,11 +145,16 @@ std::vector<array> ufunc::call(std::span<const arg> in, const ufunc_options& opt
   const OpInfo& row = info(op_);
   if (static_cast<int>(in.size()) != row.nin)
     throw TypeError(tag(op_) + "takes " + std::to_string(row.nin) + " operands; got " + std::to_string(in.size()));
+  for (const array* out : options.out)
+    if (out) api::require_writeable(row.name, *out);
   const DType loop = choose_loop(op_, in, options);
   if (row.int_second && in[1].is_array())
     require_cast(row.name, "second operand", in[1].as_array().dtype(), DType::int64, Casting::safe);
   if (row.nin == 2) check_exponent(op_, loop, in[1]);
 
+  for (int k = 0; k < row.nout; ++k)
+    if (options.out[k])
+      require_cast(row.name, "result", result_dtype(op_, k, loop), options.out[k]->dtype(), options.casting);
   Dims shape = common_shape(row.name, in);
   for (const array* out : options.out)
     if (out) {
@@ -154,9 +170,6 @@ std::vector<array> ufunc::call(std::span<const arg> in, const ufunc_options& opt
                        " for " + to_string(shape));
     shape = with_mask;
   }
-  for (int k = 0; k < row.nout; ++k)
-    if (options.out[k])
-      require_cast(row.name, "result", result_dtype(op_, k, loop), options.out[k]->dtype(), options.casting);
 
   std::vector<array> results;
   std::optional<array> settled;
@@ -175,7 +188,7 @@ std::vector<array> ufunc::call(std::span<const arg> in, const ufunc_options& opt
   std::vector<MapOperand> operands;
   if (!settled) {
     for (std::size_t i = 0; i < in.size(); ++i)
-      operands.push_back(operand(in[i], row.int_second && i == 1 ? DType::int64 : loop));
+      operands.push_back(operand(op, in[i], row.int_second && i == 1 ? DType::int64 : loop));
     // NumPy's own shortcut for the most common power.
     if (op == Op::power && is_inexact(loop) && !in[1].is_array() && in[1].as_scalar().number() == 2.0) {
       op = Op::square;
@@ -262,13 +275,13 @@ array where(const arg& condition, const arg& x, const arg& y) {
   const DType t = api::result_type(values);
   const arg all[] = {condition, x, y};
   const Dims shape = common_shape("where", all);
-  MapOperand c = condition.is_array() ? operand(condition, DType::bool_) : MapOperand{};
+  MapOperand c = condition.is_array() ? operand(Op::where, condition, DType::bool_) : MapOperand{};
   if (!condition.is_array()) {
     c.t = DType::bool_;
     const bool truth = condition.as_scalar().number() != 0.0;
     c.bits[0] = static_cast<std::byte>(truth);
   }
-  const MapOperand in[] = {c, operand(x, t), operand(y, t)};
+  const MapOperand in[] = {c, operand(Op::where, x, t), operand(Op::where, y, t)};
   return graph::map(Op::where, 0, t, t, in, shape);
 }
 

@@ -61,6 +61,7 @@ DType result_dtype(Op op, int k, DType loop) {
 DType find_loop(Op op, DType t) {
   constexpr std::string_view codes = "?bhilBHILefdFD";
   const bool refused = t == DType::bool_ && info(op).types.starts_with('!');
+  if (info(op).types.find(typecode(t)) != std::string_view::npos) return t;
   for (char code : info(op).types) {
     if (refused || code == '!') continue;
     auto loop = static_cast<DType>(codes.find(code));

@@ -43,6 +43,11 @@ DType result_dtype(Op op, int k, DType loop);
 /// The first loop of the row that `t` is cast to safely; throws TypeError when there is none.
 DType find_loop(Op op, DType t);
 
+/// The dtype that a loop is computed in: float32 for float16, except where neighbours in float16 are the result.
+constexpr DType compute_dtype(Op op, DType loop) {
+  return loop == DType::float16 && op != Op::nextafter && op != Op::spacing ? DType::float32 : loop;
+}
+
 /// Whether an operation costs so much that recomputing it is never cheap (transcendentals, division, power).
 int cost(Op op);
 

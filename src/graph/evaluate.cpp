@@ -43,7 +43,10 @@ Value* donor(const Fusion& f, std::size_t o, const std::vector<Value*>& retired,
     if (!w || !w->ready() || w->buffer->foreign || w->bytes != out.bytes || itemsize(w->dtype) != itemsize(out.dtype))
       continue;
     if (std::find(taken.begin(), taken.end(), w) != taken.end() || !only_retired_refer(*w, retired)) continue;
+    // Another output that is a plain copy of this operand would find it overwritten.
     bool same = true;
+    for (std::size_t q = 0; q < f.plan.outputs.size(); ++q)
+      same = same && (q == o || f.plan.outputs[q].reg >= f.loads.size() || f.loads[f.plan.outputs[q].reg] != w);
     for (std::size_t i = 0; i < f.loads.size() && same; ++i) {
       if (f.loads[i] != w) continue;
       const Operand& in = f.plan.operands[i];

@@ -231,7 +231,7 @@ class Lowering {
 
   std::uint16_t operation(Value& v, const Node& n, const AxisMap& m) {
     if (n.op == Op::cast) return input(n.in[0], m, v.dtype);
-    const DType compute = n.loop == DType::float16 ? DType::float32 : n.loop;
+    const DType compute = compute_dtype(n.op, n.loop);
     const OpInfo& row = info(n.op);
     Instruction step{n.op, compute};
     for (std::size_t i = 0; i < n.in.size(); ++i) {
@@ -342,7 +342,7 @@ bool is_aligned(const Input& in) {
 Fusion lower_reduction(Value& root, const std::vector<Value*>* assumed) {
   const Node& n = *root.node;
   Lowering l(n.domain, assumed);
-  const DType compute = n.loop == DType::float16 ? DType::float32 : n.loop;
+  const DType compute = compute_dtype(n.op, n.loop);
   const std::uint16_t reg = l.input(n.in[0], identity(n.domain.size()), compute, n.loop);
   if (l.failed()) return l.take();
   // A live producer is written before it is folded: the reduction's kernel has no other output.
@@ -352,7 +352,7 @@ Fusion lower_reduction(Value& root, const std::vector<Value*>* assumed) {
       return l.take();
     }
   Reduction r{n.op, compute, reg, n.reduced, root.dtype, nullptr, Dims(n.domain.size(), 0), n.has_initial};
-  r.round_to_half = n.loop == DType::float16;
+  r.round_to_half = compute != n.loop;
   if (n.has_initial) std::memcpy(r.initial, n.in[1].bits, sizeof r.initial);
   for (int k = 0, j = 0; k < n.domain.size(); ++k)
     if (!(n.reduced >> k & 1)) r.strides[k] = root.layout.strides[j++];

@@ -22,7 +22,7 @@ using Scan = void (*)(void* acc, const void* in, void* out, std::int64_t n);
 struct Kernels {
   const char* isa;                    // "sse4", "avx2", "avx3", …: Highway's target
   Kernel op[kOps][kDTypes];           // by the loop dtype (of x and y; `where` by the dtype of y and z); null: no such loop, and for
-                                      // float16, which is computed in float32
+                                      // float16 where compute_dtype() says float32
   Kernel cast[kDTypes][kDTypes];      // [from][to], every pair, NumPy's astype(casting="unsafe")
   Fold fold[kTableOps][kDTypes];      // binary rows with result SAME (and the logical ones over bool); null elsewhere and for float16
   Scan scan[kTableOps][kDTypes];      // as fold

@@ -1,0 +1,53 @@
+// The few rows that run on float16 itself, because neighbours in float16 are their result; all others go through float32.
+#include "backend/cpu/shards.hpp"
+
+namespace galop::cpu {
+namespace {
+
+constexpr unsigned kSign = 0x8000, kInfinity = 0x7c00, kNan = 0x7e00;
+
+constexpr bool is_nan(unsigned h) { return (h & 0x7fff) > kInfinity; }
+
+// The numbers in order: -inf … -0 = +0 … +inf as consecutive integers.
+constexpr int rank(unsigned h) { return h & kSign ? -static_cast<int>(h & 0x7fff) : static_cast<int>(h); }
+
+constexpr unsigned next_after(unsigned x, unsigned y) {
+  if (is_nan(x) || is_nan(y)) return kNan;
+  if (rank(x) == rank(y)) return x;
+  if (rank(x) == 0) return (y & kSign) + 1;
+  return (rank(x) < rank(y)) == (rank(x) > 0) ? x + 1 : x - 1;
+}
+
+// One unit in the last place, positive as NumPy gives it; a power of two below zero has the finer spacing above it.
+constexpr unsigned spacing_of(unsigned h) {
+  const unsigned magnitude = h & 0x7fff;
+  if (magnitude >= kInfinity) return kNan;
+  if (h == 0x7bff) return kInfinity;
+  const bool finer = (h & kSign) && (h & 0x3ff) == 0;
+  const int exponent = static_cast<int>(magnitude >> 10) - 10 - finer;
+  if (exponent > 0) return static_cast<unsigned>(exponent) << 10;  // a normal number
+  return exponent + 9 > 0 ? 1u << (exponent + 9) : 1u;             // a denormal one
+}
+
+void nextafter_kernel(void* const* out, const void* const* in, std::int64_t n) {
+  const auto* x = static_cast<const std::uint16_t*>(in[0]);
+  const auto* y = static_cast<const std::uint16_t*>(in[1]);
+  auto* r = static_cast<std::uint16_t*>(out[0]);
+  for (std::int64_t i = 0; i < n; ++i) r[i] = static_cast<std::uint16_t>(next_after(x[i], y[i]));
+}
+
+void spacing_kernel(void* const* out, const void* const* in, std::int64_t n) {
+  const auto* x = static_cast<const std::uint16_t*>(in[0]);
+  auto* r = static_cast<std::uint16_t*>(out[0]);
+  for (std::int64_t i = 0; i < n; ++i) r[i] = static_cast<std::uint16_t>(spacing_of(x[i]));
+}
+
+}  // namespace
+
+void fill_float16(std::int64_t, Kernels& kernels) {
+  constexpr int t = static_cast<int>(DType::float16);
+  kernels.op[static_cast<int>(Op::nextafter)][t] = nextafter_kernel;
+  kernels.op[static_cast<int>(Op::spacing)][t] = spacing_kernel;
+}
+
+}  // namespace galop::cpu
