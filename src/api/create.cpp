@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <cstring>
 
 #include "api/checks.hpp"
 #include "core/view.hpp"
@@ -88,31 +89,57 @@ std::int64_t arange_length(const scalar& start, const scalar& stop, const scalar
   return n <= 0 ? 0 : static_cast<std::int64_t>(n);
 }
 
-/// start + i * delta for i = 0 … n - 1 in dtype t, as NumPy fills an array from its first two elements.
+/// x, y, x + 2 (y - x), … in the arithmetic of T.
+template <class T>
+array ramp_in(std::int64_t n, T x, T y) {
+  using Wide = std::conditional_t<std::is_floating_point_v<T>, double, std::complex<double>>;
+  auto number = [](T v) { return scalar(Wide(v)); };
+  const T delta = y - x;
+  array i = graph::iota({n}, {1}, 0);
+  array r = add(multiply(graph::cast(i, dtype_of<T>), number(delta)), number(x));
+  // The first two elements are stored, not computed: they differ where a sum rounds or nothing is finite.
+  if (x + delta != y && y == y) r = where(equal(i, 1), number(y), r);
+  if (!std::isfinite(std::abs(delta))) r = where(equal(i, 0), number(x), r);
+  return r;
+}
+
+/// An element of dtype t as a T.
+template <class T>
+T read(DType t, const void* bits) {
+  T v;
+  if (dtype_of<T> == t)
+    std::memcpy(&v, bits, sizeof v);
+  else
+    v = graph::fill({}, t, bits).item<T>();
+  return v;
+}
+
+/// The ramp in dtype t whose first two elements are the numbers: as NumPy, the difference is taken of what the dtype
+/// holds.
 array ramp(std::int64_t n, const scalar& start, const scalar& next, DType t) {
   alignas(16) std::byte first[16], second[16];
   start.store(t, first);
-  if (n > 1) next.store(t, second);
   if (n <= 1) return graph::fill({n}, t, first);
-  // Both elements in the dtype, read back: the difference is taken there.
-  array a = graph::fill({}, t, first), b = graph::fill({}, t, second);
-  if (is_integer(t) || t == DType::bool_) {
-    auto x = static_cast<std::uint64_t>(a.item<std::int64_t>()), y = static_cast<std::uint64_t>(b.item<std::int64_t>());
-    array r = graph::iota({n}, {static_cast<std::int64_t>(y - x)}, static_cast<std::int64_t>(x));
-    return t == DType::int64 ? r : graph::cast(r, t);
+  next.store(t, second);
+  auto in = [&]<class T>(std::type_identity<T>) { return ramp_in(n, read<T>(t, first), read<T>(t, second)); };
+  switch (t) {
+    case DType::float16:
+      return graph::cast(in(std::type_identity<float>()), t);
+    case DType::float32:
+      return in(std::type_identity<float>());
+    case DType::float64:
+      return in(std::type_identity<double>());
+    case DType::complex64:
+      return in(std::type_identity<std::complex<float>>());
+    case DType::complex128:
+      return in(std::type_identity<std::complex<double>>());
+    default:
+      break;
   }
-  DType compute = t == DType::float16 ? DType::float32 : t;
-  array x = graph::cast(a, compute), y = graph::cast(b, compute);
-  array delta = subtract(y, x);
-  // The steps as numbers, so that the result depends on no array.
-  auto number = [](const array& v) {
-    return is_complex(v.dtype()) ? scalar(v.item<std::complex<double>>()) : scalar(v.item<double>());
-  };
-  array i = graph::iota({n}, {1}, 0);
-  array r = add(multiply(graph::cast(i, compute), number(delta)), number(x));
-  // The second element is stored, not computed: it differs where x + (y - x) rounds.
-  if (not_equal(add(x, delta), y).item<bool>() && !not_equal(y, y).item<bool>()) r = where(equal(i, 1), number(y), r);
-  return t == compute ? r : graph::cast(r, t);
+  const auto x = static_cast<std::uint64_t>(read<std::int64_t>(t, first));
+  const auto y = static_cast<std::uint64_t>(read<std::int64_t>(t, second));
+  array r = graph::iota({n}, {static_cast<std::int64_t>(y - x)}, static_cast<std::int64_t>(x));
+  return t == DType::int64 ? r : graph::cast(r, t);
 }
 
 }  // namespace
