@@ -98,9 +98,8 @@ struct KernelOf {
   using R = decltype(F::call(std::declval<X>()...));
   using Out = Results<R>;
   static constexpr int kIn = sizeof...(X);
-  static constexpr int kLanes[] = {X::N...};
-  static constexpr int kItem[] = {X::kItem...};
-  static constexpr int N = kLanes[kIn - 1];
+  static constexpr int kItem[sizeof...(X)] = {X::kItem...};
+  static constexpr int N = std::min({X::N...});
 
   template <std::size_t... K>
   static GALOP_INLINE void step(char* const* q, const char* const* p, std::index_sequence<K...>) {

@@ -13,6 +13,7 @@
 #endif
 
 // What every shard needs, here because standard headers must not be read inside a target's region.
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <cstddef>
