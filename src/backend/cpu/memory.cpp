@@ -46,35 +46,35 @@ constexpr std::int64_t kMedium = 8 * kMiB;          // arenas up to here
 constexpr std::int64_t kSlab = kMiB;
 constexpr std::int64_t kArena = 64 * kMiB;
 constexpr std::int64_t kTouch = 4 * kMiB;  // first touch in parallel from here on
-constexpr int kSteppedClasses = kStepped / kLine;
-constexpr int kClasses = kSteppedClasses + 32;
-constexpr int kCacheSlots = 64;
+constexpr std::size_t kSteppedClasses = kStepped / kLine;
+constexpr std::size_t kClasses = kSteppedClasses + 32;
+constexpr std::size_t kCacheSlots = 64;
 
 // Small classes above 4 KiB: eight an octave, each an odd number of lines, so that neighbours differ modulo 4 KiB by
 // themselves.
-constexpr std::int64_t class_bytes(int c) {
-  if (c < kSteppedClasses) return (c + 1) * kLine;
+constexpr std::int64_t class_bytes(std::size_t c) {
+  if (c < kSteppedClasses) return static_cast<std::int64_t>(c + 1) * kLine;
   const std::int64_t base = kStepped << ((c - kSteppedClasses) / 8);
-  return base + ((c - kSteppedClasses) % 8 + 1) * (base / 8) + kLine;
+  return base + static_cast<std::int64_t>((c - kSteppedClasses) % 8 + 1) * (base / 8) + kLine;
 }
 
-constexpr int small_class(std::int64_t bytes) {
-  if (bytes <= kStepped) return static_cast<int>(std::max<std::int64_t>(bytes - 1, 0) / kLine);
+constexpr std::size_t small_class(std::int64_t bytes) {
+  if (bytes <= kStepped) return static_cast<std::size_t>(std::max<std::int64_t>(bytes - 1, 0) / kLine);
   const auto x = static_cast<std::uint64_t>(bytes - kLine - 1);
   if (x < static_cast<std::uint64_t>(kStepped)) return kSteppedClasses;
-  const int octave = static_cast<int>(std::bit_width(x)) - 13;
-  return kSteppedClasses + 8 * octave + static_cast<int>((x >> (octave + 9)) & 7);
+  const auto octave = static_cast<std::size_t>(std::bit_width(x)) - 13;
+  return kSteppedClasses + 8 * octave + ((x >> (octave + 9)) & 7);
 }
 
 constexpr bool classes_fit() {
-  for (int c = 0; c < kClasses; ++c)
+  for (std::size_t c = 0; c < kClasses; ++c)
     if (small_class(class_bytes(c)) != c || (c > 0 && small_class(class_bytes(c - 1) + 1) != c)) return false;
   return class_bytes(kClasses - 1) == kSmall;
 }
 static_assert(classes_fit());
 
-constexpr int cache_slots(int c) {
-  return static_cast<int>(std::clamp<std::int64_t>(128 * kKiB / class_bytes(c), 2, kCacheSlots));
+constexpr std::size_t cache_slots(std::size_t c) {
+  return std::clamp<std::size_t>(static_cast<std::size_t>(128 * kKiB / class_bytes(c)), 2, kCacheSlots);
 }
 
 // The capacity of a larger block: room for any start below 4 KiB, then eight classes an octave (12.5 % at most, mostly
@@ -147,7 +147,7 @@ struct Free {
 
 struct ThreadCache {
   std::array<std::array<void*, kCacheSlots>, kClasses> slots;
-  std::array<int, kClasses> count{};
+  std::array<std::size_t, kClasses> count{};
   std::atomic<std::int64_t> in_use{
       0};  // written by its thread only; may be negative, for blocks that came from elsewhere
 };
@@ -196,9 +196,9 @@ struct AtThreadEnd {
     Central& c = central();
     {
       const std::lock_guard lock(c.mutex);
-      for (int k = 0; k < kClasses; ++k)
-        c.small_free[k].insert(c.small_free[k].end(), thread_cache->slots[k].begin(),
-                               thread_cache->slots[k].begin() + thread_cache->count[k]);
+      for (std::size_t k = 0; k < kClasses; ++k)
+        c.small_free[k].insert(c.small_free[k].end(), thread_cache->slots[k].data(),
+                               thread_cache->slots[k].data() + thread_cache->count[k]);
       c.small_ended += thread_cache->in_use.load(std::memory_order_relaxed);
       std::erase(c.caches, thread_cache);
     }
@@ -226,7 +226,7 @@ void count_small(ThreadCache& cache, std::int64_t bytes) {
 }
 
 // One block of class k; the lock is held.
-void* take_small(Central& c, int k) {
+void* take_small(Central& c, std::size_t k) {
   if (!c.small_free[k].empty()) {
     void* data = c.small_free[k].back();
     c.small_free[k].pop_back();
@@ -253,7 +253,7 @@ void* take_small(Central& c, int k) {
 }
 
 Block allocate_small(std::int64_t bytes) {
-  const int k = small_class(bytes);
+  const std::size_t k = small_class(bytes);
   Block block{nullptr, bytes, class_bytes(k)};
   ThreadCache* cache = own_cache();
   if (cache != nullptr && cache->count[k] > 0) [[likely]] {
@@ -280,7 +280,7 @@ Block allocate_small(std::int64_t bytes) {
 }
 
 void release_small(const Block& block) {
-  const int k = small_class(block.bytes);
+  const std::size_t k = small_class(block.bytes);
   if (poisons_memory()) {
     show(block.data, block.capacity);
     std::memset(block.data, kPoison, static_cast<std::size_t>(block.capacity));
@@ -294,12 +294,12 @@ void release_small(const Block& block) {
     c.small_ended -= block.capacity;
     return;
   }
-  int& count = cache->count[k];
+  std::size_t& count = cache->count[k];
   if (count == cache_slots(k)) {
     Central& c = central();
     const std::lock_guard lock(c.mutex);
-    const int keep = count / 2;
-    c.small_free[k].insert(c.small_free[k].end(), cache->slots[k].begin() + keep, cache->slots[k].begin() + count);
+    const std::size_t keep = count / 2;
+    c.small_free[k].insert(c.small_free[k].end(), cache->slots[k].data() + keep, cache->slots[k].data() + count);
     count = keep;
   }
   cache->slots[k][count++] = block.data;
@@ -311,7 +311,7 @@ void trim_small(Central& c) {
   const auto slab_of = [](void* p) {
     return reinterpret_cast<std::uintptr_t>(p) & ~static_cast<std::uintptr_t>(kSlab - 1);
   };
-  for (int k = 0; k < kClasses; ++k) {
+  for (std::size_t k = 0; k < kClasses; ++k) {
     auto& list = c.small_free[k];
     std::sort(list.begin(), list.end());
     const auto full = static_cast<std::size_t>(kSlab / class_bytes(k));
@@ -484,8 +484,8 @@ void trim() {
   Central& c = central();
   ThreadCache* cache = own_cache();
   const std::lock_guard lock(c.mutex);
-  for (int k = 0; cache != nullptr && k < kClasses; ++k) {
-    c.small_free[k].insert(c.small_free[k].end(), cache->slots[k].begin(), cache->slots[k].begin() + cache->count[k]);
+  for (std::size_t k = 0; cache != nullptr && k < kClasses; ++k) {
+    c.small_free[k].insert(c.small_free[k].end(), cache->slots[k].data(), cache->slots[k].data() + cache->count[k]);
     cache->count[k] = 0;
   }
   trim_small(c);
@@ -497,7 +497,8 @@ MemoryStatistics memory_statistics() {
   const std::lock_guard lock(c.mutex);
   MemoryStatistics s{c.in_use + c.small_ended, c.medium_cached + c.large_cached, c.peak};
   for (const ThreadCache* cache : c.caches) s.in_use += cache->in_use.load(std::memory_order_relaxed);
-  for (int k = 0; k < kClasses; ++k) s.cached += static_cast<std::int64_t>(c.small_free[k].size()) * class_bytes(k);
+  for (std::size_t k = 0; k < kClasses; ++k)
+    s.cached += static_cast<std::int64_t>(c.small_free[k].size()) * class_bytes(k);
   return s;
 }
 
