@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -102,6 +103,8 @@ class Backend {
   /// Throws MemoryError naming the bytes.
   virtual Storage allocate(std::int64_t bytes) = 0;
   virtual void release(Storage s) noexcept = 0;
+  /// Bytes that an array could have at most here.
+  virtual std::int64_t capacity() const = 0;
   virtual void run(const Plan& plan) = 0;
   /// out[i] = op over the elements before and at i, along the last axis of `shape`; strides in bytes.
   virtual void scan(Op op, DType t, const Dims& shape, const void* in, const Dims& in_strides, void* out,
@@ -118,6 +121,9 @@ class Backend {
   virtual std::int64_t count_true(const void* mask, std::int64_t n) = 0;
   virtual void positions(const void* mask, std::int64_t n, std::int64_t* out) = 0;
   virtual void compress(const void* mask, std::int64_t n, int itemsize, const void* in, void* out) = 0;
+  /// f(begin, end) for parts that cover [0, n), on several threads at once; none is below `grain` items, save when n is.
+  virtual void parallel(std::int64_t n, std::int64_t grain,
+                        const std::function<void(std::int64_t, std::int64_t)>& f) = 0;
   /// 0: all cores allowed.
   virtual void set_threads(int n) = 0;
   /// c = a · b in dtype t; c does not overlap a or b.

@@ -1,9 +1,10 @@
-// Generator on raw memory: the algorithms of NumPy's default_rng over PCG64 or MT19937.
+// Generator on raw memory: the algorithms of NumPy's default_rng over PCG64 or MT19937. Arrays: galop/random.hpp.
 
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -13,18 +14,21 @@
 #include "random/exponential.hpp"
 #include "random/integers.hpp"
 
-namespace galop::random {
+namespace galop::random::raw {
 
+// A copy is a handle on the same bit stream.
 class Generator {
  public:
   // default_rng(seed): PCG64.
-  explicit Generator(SeedSequence seed) : bits_(Pcg64(seed)), seed_(std::move(seed)) {}
-  // Over a bit stream; with the sequence that seeded it, the generator can spawn.
+  explicit Generator(SeedSequence seed) : Generator(AnyBitStream(Pcg64(seed)), seed) {}
+  // Over a bit stream, its own or one that it shares; with the sequence that seeded it, the generator can spawn.
   explicit Generator(const AnyBitStream& bits, std::optional<SeedSequence> seed = std::nullopt)
-      : bits_(bits), seed_(std::move(seed)) {}
+      : Generator(std::make_shared<AnyBitStream>(bits), std::move(seed)) {}
+  explicit Generator(std::shared_ptr<AnyBitStream> bits, std::optional<SeedSequence> seed = std::nullopt)
+      : bits_(std::move(bits)), seed_(std::move(seed)) {}
 
-  AnyBitStream& bits() { return bits_; }
-  const AnyBitStream& bits() const { return bits_; }
+  AnyBitStream& bits() { return *bits_; }
+  const AnyBitStream& bits() const { return *bits_; }
   const std::optional<SeedSequence>& seed_sequence() const { return seed_; }
 
   // n generators of the same kind from children of the seed sequence. ValueError where there is none.
@@ -50,8 +54,8 @@ class Generator {
   void choice(const Choice& choice, std::size_t n, std::int64_t* out);
 
  private:
-  AnyBitStream bits_;
+  std::shared_ptr<AnyBitStream> bits_;
   std::optional<SeedSequence> seed_;
 };
 
-}  // namespace galop::random
+}  // namespace galop::random::raw

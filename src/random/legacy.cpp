@@ -9,7 +9,7 @@
 #include "random/permute.hpp"
 #include "random/uniform.hpp"
 
-namespace galop::random {
+namespace galop::random::raw {
 namespace {
 
 // `pairs` pairs of deviates, each pair's second one first. Points of a batch that fall outside the circle are dropped
@@ -59,7 +59,7 @@ void polar_normals(G& g, RandomState::Gauss& gauss, double loc, double scale, st
 }  // namespace
 
 Mt19937& RandomState::twister() {
-  auto* mt = std::get_if<Mt19937>(&bits_);
+  auto* mt = std::get_if<Mt19937>(bits_.get());
   if (mt == nullptr) value_error("seed", "only an MT19937 bit generator can be seeded again; got PCG64");
   return *mt;
 }
@@ -80,27 +80,27 @@ void RandomState::seed_from_os() {
 }
 
 void RandomState::random_sample(std::size_t n, double* out) {
-  std::visit([=](auto& g) { fill_random(g, n, out); }, bits_);
+  std::visit([=](auto& g) { fill_random(g, n, out); }, *bits_);
 }
 
 void RandomState::uniform(double low, double high, std::size_t n, double* out) {
   const double range = checked_range("uniform", low, high, true);
-  std::visit([=](auto& g) { fill_uniform(g, low, range, n, out); }, bits_);
+  std::visit([=](auto& g) { fill_uniform(g, low, range, n, out); }, *bits_);
 }
 
 void RandomState::randint(IntType type, i128 low, i128 high, std::size_t n, void* out) {
   if (n == 0) return;  // NumPy does not look at the bounds then
   const Bounds bounds = integer_bounds("randint", type, low, high, false);
-  std::visit([=](auto& g) { fill_integers(g, type, bounds, Method::kMasked, n, out); }, bits_);
+  std::visit([=](auto& g) { fill_integers(g, type, bounds, Method::kMasked, n, out); }, *bits_);
 }
 
 void RandomState::standard_normal(std::size_t n, double* out) {
-  std::visit([&](auto& g) { polar_normals(g, gauss_, 0.0, 1.0, n, out); }, bits_);
+  std::visit([&](auto& g) { polar_normals(g, gauss_, 0.0, 1.0, n, out); }, *bits_);
 }
 
 void RandomState::normal(double loc, double scale, std::size_t n, double* out) {
   check_non_negative("normal", "scale", scale);
-  std::visit([&](auto& g) { polar_normals(g, gauss_, loc, scale, n, out); }, bits_);
+  std::visit([&](auto& g) { polar_normals(g, gauss_, loc, scale, n, out); }, *bits_);
 }
 
 void RandomState::standard_exponential(std::size_t n, double* out) { exponential(1.0, n, out); }
@@ -113,23 +113,23 @@ void RandomState::exponential(double scale, std::size_t n, double* out) {
           for (std::size_t i = 0; i < n; ++i) out[i] = scale * -std::log(1.0 - stream.next_double());
         });
       },
-      bits_);
+      *bits_);
 }
 
 void RandomState::bytes(std::size_t n, std::uint8_t* out) {
-  std::visit([=](auto& g) { fill_bytes(g, n, out); }, bits_);
+  std::visit([=](auto& g) { fill_bytes(g, n, out); }, *bits_);
 }
 
 void RandomState::shuffle(std::size_t n, std::size_t item_size, std::ptrdiff_t stride, void* data) {
-  std::visit([=](auto& g) { random::shuffle(g, n, item_size, stride, data); }, bits_);
+  std::visit([=](auto& g) { random::shuffle(g, n, item_size, stride, data); }, *bits_);
 }
 
 void RandomState::permutation(std::size_t n, std::int64_t* out) {
-  std::visit([=](auto& g) { random::permutation(g, n, out); }, bits_);
+  std::visit([=](auto& g) { random::permutation(g, n, out); }, *bits_);
 }
 
 void RandomState::choice(const Choice& choice, std::size_t n, std::int64_t* out) {
-  std::visit([&](auto& g) { fill_legacy_choice(g, choice, n, out); }, bits_);
+  std::visit([&](auto& g) { fill_legacy_choice(g, choice, n, out); }, *bits_);
 }
 
-}  // namespace galop::random
+}  // namespace galop::random::raw

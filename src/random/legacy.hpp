@@ -1,17 +1,21 @@
-// RandomState on raw memory: the frozen algorithms of NumPy's np.random functions over MT19937 or any bit stream.
+// RandomState on raw memory: the frozen algorithms of NumPy's np.random functions over MT19937 or any bit stream. Arrays:
+// galop/random.hpp.
 
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <utility>
 
 #include "random/bit_stream.hpp"
 #include "random/choice.hpp"
 #include "random/integers.hpp"
 
-namespace galop::random {
+namespace galop::random::raw {
 
+// A copy shares the bit stream, but has a second deviate of its own.
 class RandomState {
  public:
   // What get_state and set_state carry beside the bit stream's own state: the second deviate of a pair.
@@ -21,11 +25,12 @@ class RandomState {
     bool operator==(const Gauss&) const = default;
   };
 
-  explicit RandomState(const AnyBitStream& bits) : bits_(bits) {}
-  explicit RandomState(std::uint32_t seed) : bits_(Mt19937(seed)) {}
+  explicit RandomState(const AnyBitStream& bits) : RandomState(std::make_shared<AnyBitStream>(bits)) {}
+  explicit RandomState(std::shared_ptr<AnyBitStream> bits) : bits_(std::move(bits)) {}
+  explicit RandomState(std::uint32_t seed) : RandomState(AnyBitStream(Mt19937(seed))) {}
 
-  AnyBitStream& bits() { return bits_; }
-  const AnyBitStream& bits() const { return bits_; }
+  AnyBitStream& bits() { return *bits_; }
+  const AnyBitStream& bits() const { return *bits_; }
   const Gauss& gauss() const { return gauss_; }
   void set_gauss(const Gauss& gauss) { gauss_ = gauss; }
 
@@ -53,8 +58,8 @@ class RandomState {
  private:
   Mt19937& twister();
 
-  AnyBitStream bits_;
+  std::shared_ptr<AnyBitStream> bits_;
   Gauss gauss_;
 };
 
-}  // namespace galop::random
+}  // namespace galop::random::raw

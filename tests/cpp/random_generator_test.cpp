@@ -14,6 +14,7 @@ namespace galop::random {
 namespace {
 
 using namespace vectors;
+using raw::Generator;
 
 class GeneratorTest : public ::testing::TestWithParam<const char*> {
  protected:

@@ -14,6 +14,7 @@ namespace galop::random {
 namespace {
 
 using namespace vectors;
+using raw::RandomState;
 
 template <class T, class Fill>
 void expect(const std::string& what, std::size_t n, Fill&& fill) {

@@ -3,6 +3,7 @@
 #include "backend/cpu/blas.hpp"
 #include "backend/cpu/evaluator.hpp"
 #include "backend/cpu/gather.hpp"
+#include "backend/cpu/machine.hpp"
 #include "backend/cpu/memory.hpp"
 #include "backend/cpu/scan.hpp"
 #include "backend/cpu/threads.hpp"
@@ -18,6 +19,8 @@ class CpuBackend final : public Backend {
     return {b.data, b.bytes, b.capacity};
   }
   void release(Storage s) noexcept override { cpu::release({s.data, s.bytes, s.capacity}); }
+
+  std::int64_t capacity() const override { return total_memory(); }
 
   void run(const Plan& plan) override { plan.reductions.empty() ? run_map(plan) : run_reduce(plan); }
 
@@ -46,6 +49,11 @@ class CpuBackend final : public Backend {
   void positions(const void* mask, std::int64_t n, std::int64_t* out) override { cpu::positions(mask, n, out); }
   void compress(const void* mask, std::int64_t n, int itemsize, const void* in, void* out) override {
     cpu::compress(mask, n, itemsize, in, out);
+  }
+
+  void parallel(std::int64_t n, std::int64_t grain,
+                const std::function<void(std::int64_t, std::int64_t)>& f) override {
+    parallel_for(n, grain, [&](std::int64_t begin, std::int64_t end, int) { f(begin, end); });
   }
 
   void set_threads(int n) override { set_thread_count(n > 0 ? n : allowed_cores()); }

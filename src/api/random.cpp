@@ -1,0 +1,445 @@
+// Arrays of random numbers: parameters that broadcast, and fills that threads share.
+#include "api/random.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "api/checks.hpp"
+#include "backend/backend.hpp"
+#include "core/view.hpp"
+#include "galop/create.hpp"
+#include "galop/manipulate.hpp"
+#include "galop/random.hpp"
+#include "galop/reduce.hpp"
+#include "galop/ufunc.hpp"
+#include "graph/build.hpp"
+#include "random/errors.hpp"
+#include "random/generator.hpp"
+#include "random/legacy.hpp"
+#include "random/torch_stream.hpp"
+#include "random/uniform.hpp"
+
+namespace galop::random {
+namespace {
+
+using Size = std::optional<Dims>;
+
+// A part that a thread fills on its own must be worth the leap to its first element.
+template <class G>
+constexpr std::int64_t kPart = std::is_same_v<G, Mt19937> ? 1'000'000 : 1 << 16;
+
+/// A new array whose elements are written, in C order, by fill(n, out).
+template <class T, class Fill>
+array filled(const Dims& size, Fill&& fill) {
+  array a = empty(size, dtype_of<T>);
+  fill(static_cast<std::size_t>(a.size()), static_cast<T*>(graph::write_pointer(a)));
+  return a;
+}
+
+/// The same for elements that each take one draw of T, by fill(generator, n, out) on all threads.
+template <class T, class Fill>
+array filled_in_parts(AnyBitStream& bits, const Dims& size, Fill&& fill) {
+  return filled<T>(size, [&](std::size_t n, T* out) {
+    std::visit(
+        [&](auto& g) {
+          using G = std::remove_reference_t<decltype(g)>;
+          const auto count = static_cast<std::int64_t>(n);
+          if (count < 2 * kPart<G>) return fill(g, n, out);
+          G end = g;
+          cpu_backend().parallel(count, kPart<G>, [&](std::int64_t from, std::int64_t to) {
+            G part = g;
+            skip_random<T>(part, static_cast<std::uint64_t>(from));
+            fill(part, static_cast<std::size_t>(to - from), out + from);
+            if (to == count) end = part;
+          });
+          g = end;
+        },
+        bits);
+  });
+}
+
+template <class T>
+array random_array(AnyBitStream& bits, const Dims& size) {
+  return filled_in_parts<T>(bits, size, [](auto& g, std::size_t n, T* out) { fill_random(g, n, out); });
+}
+
+// Parameters ----------------------------------------------------------------------------------------------------------
+
+bool is_number(const arg& v) { return !v.is_array() || v.as_array().ndim() == 0; }
+
+/// A real parameter as float64. Throws TypeError for a complex one.
+array real_array(std::string_view op, const arg& v) {
+  array a = api::as_array(v);
+  if (!can_cast_safely(a.dtype(), DType::float64) && !is_integer(a.dtype()))
+    throw TypeError("[" + std::string(op) + "] parameters must be real; got dtype " + std::string(name(a.dtype())));
+  return a.dtype() == DType::float64 ? a : graph::cast(a, DType::float64);
+}
+
+double real_number(std::string_view op, const arg& v) {
+  if (v.is_array() || v.as_scalar().kind() == 'c') return real_array(op, v).item<double>();
+  return v.as_scalar().number().real();
+}
+
+/// The parameters' common shape, or `size`, which they must broadcast to.
+Dims result_shape(std::string_view op, const Dims& x, const Dims& y, const Size& size) {
+  const Dims* shapes[] = {&x, &y};
+  Dims common = broadcast(op, shapes);
+  if (!size) return common;
+  const Dims* both[] = {&common, &*size};
+  if (broadcast(op, both) != *size)
+    value_error(op,
+                "size must hold the parameters; got size " + to_string(*size) + ", parameters " + to_string(common));
+  return *size;
+}
+
+bool any_true(const array& a) { return any(a).item<bool>(); }
+
+void check_non_negative(std::string_view op, std::string_view what, const array& a) {
+  if (any_true(signbit(a) & ~isnan(a))) value_error(op, std::string(what) + " must not be negative");
+}
+
+array uniform_of(AnyBitStream& bits, const arg& low, const arg& high, const Size& size, bool any_order) {
+  graph::Lock lock;
+  constexpr std::string_view op = "uniform";
+  if (is_number(low) && is_number(high)) {
+    const double from = real_number(op, low);
+    const double range = checked_range(op, from, real_number(op, high), any_order);
+    return filled_in_parts<double>(bits, size.value_or(Dims{}),
+                                   [=](auto& g, std::size_t n, double* out) { fill_uniform(g, from, range, n, out); });
+  }
+  const array from = real_array(op, low);
+  const array range = subtract(real_array(op, high), from);
+  if (!all(isfinite(range)).item<bool>()) throw OverflowError("[uniform] high - low must be finite");
+  if (!any_order) check_non_negative(op, "high - low", range);
+  array u = random_array<double>(bits, result_shape(op, from.shape(), range.shape(), size));
+  u *= range;
+  u += from;
+  return u;
+}
+
+/// loc + scale · z, z by standard(n, out); numbers at once by scaled(loc, scale, n, out).
+template <class Standard, class Scaled>
+array normal(const arg& loc, const arg& scale, const Size& size, Standard&& standard, Scaled&& scaled) {
+  graph::Lock lock;
+  constexpr std::string_view op = "normal";
+  if (is_number(loc) && is_number(scale)) {
+    const double centre = real_number(op, loc), width = real_number(op, scale);
+    random::check_non_negative(op, "scale", width);
+    return filled<double>(size.value_or(Dims{}), [&](std::size_t n, double* out) { scaled(centre, width, n, out); });
+  }
+  const array centre = real_array(op, loc), width = real_array(op, scale);
+  check_non_negative(op, "scale", width);
+  array z = filled<double>(result_shape(op, centre.shape(), width.shape(), size), standard);
+  z *= width;
+  z += centre;
+  return z;
+}
+
+/// scale · e, likewise.
+template <class Standard>
+array exponential(const arg& scale, const Size& size, Standard&& standard) {
+  graph::Lock lock;
+  constexpr std::string_view op = "exponential";
+  const array width = real_array(op, scale);
+  check_non_negative(op, "scale", width);
+  array e = filled<double>(result_shape(op, width.shape(), {}, size), standard);
+  e *= width;
+  return e;
+}
+
+// Integers ------------------------------------------------------------------------------------------------------------
+
+std::vector<i128> values_of(std::string_view op, const Bound& bound, const Dims& shape) {
+  std::int64_t n = 1;
+  for (std::int64_t d : shape) n *= d;
+  if (!bound.a) return std::vector<i128>(static_cast<std::size_t>(n), bound.number);
+  if (is_complex(bound.a->dtype()))
+    throw TypeError("[" + std::string(op) + "] bounds must be integers; got dtype " +
+                    std::string(name(bound.a->dtype())));
+  const array a = api::stretched(op, *bound.a, shape);
+  if (a.dtype() == DType::uint64) {
+    const auto v = a.to_vector<std::uint64_t>();
+    return {v.begin(), v.end()};
+  }
+  const auto v = a.to_vector<std::int64_t>();
+  return {v.begin(), v.end()};
+}
+
+Bound bound_of(const arg& v) {
+  if (v.is_array()) return {0, &v.as_array()};
+  const scalar& s = v.as_scalar();
+  if (s.is_huge()) return {static_cast<i128>(static_cast<std::uint64_t>(s.integer())), nullptr};
+  if (s.kind() == 'b' || s.kind() == 'i') return {s.integer(), nullptr};
+  const double d = s.number().real();
+  if (!std::isfinite(d)) throw OverflowError("[integers] bounds must be finite; got " + std::to_string(d));
+  return {static_cast<i128>(std::clamp(d, -0x1p100, 0x1p100)), nullptr};
+}
+
+// Permutations and choices --------------------------------------------------------------------------------------------
+
+template <class Stream>
+array indices(Stream& g, std::int64_t n) {
+  return filled<std::int64_t>({std::max<std::int64_t>(n, 0)},
+                              [&](std::size_t count, std::int64_t* out) { g.permutation(count, out); });
+}
+
+template <class Stream>
+array permutation_of(Stream& g, const array& a, int axis) {
+  graph::Lock lock;
+  axis = api::normalize_axis("permutation", axis, a.ndim());
+  const index rows[] = {indices(g, a.shape()[axis])};
+  return moveaxis(moveaxis(a, {axis}, {0}).at(rows), {0}, {axis});
+}
+
+template <class Stream>
+void shuffle_of(Stream& g, const array& a, int axis) {
+  graph::Lock lock;
+  axis = api::normalize_axis("shuffle", axis, a.ndim());
+  api::require_writeable("shuffle", a);
+  if (a.size() == 0) return;
+  if (a.ndim() == 1) {
+    g.shuffle(static_cast<std::size_t>(a.size()), static_cast<std::size_t>(a.itemsize()), a.strides()[0],
+              graph::write_pointer(a));
+    return;
+  }
+  const array rows = moveaxis(a, {axis}, {0});
+  const index order[] = {indices(g, a.shape()[axis])};
+  rows.assign(rows.at(order));
+}
+
+template <class Stream>
+array choice_of(Stream& g, std::int64_t population, const Dims& size, const choice_options& o) {
+  graph::Lock lock;
+  Choice c{population, o.replace, o.shuffle, {}};
+  std::vector<double> p;
+  if (o.p) {
+    if (o.p->ndim() != 1) value_error("choice", "p must be 1-dimensional; got shape " + to_string(o.p->shape()));
+    p = real_array("choice", *o.p).template to_vector<double>();
+    if (p.empty() && population > 0) value_error("choice", "p must not be empty");
+    c.p = p;
+    if (o.p->dtype() == DType::float32) c.tolerance = std::sqrt(0x1p-23);
+    if (o.p->dtype() == DType::float16) c.tolerance = std::sqrt(0x1p-10);
+  }
+  return filled<std::int64_t>(size, [&](std::size_t n, std::int64_t* out) { g.choice(c, n, out); });
+}
+
+template <class Stream>
+std::vector<std::uint8_t> bytes_of(Stream& g, std::int64_t n) {
+  graph::Lock lock;
+  if (n < 0) value_error("bytes", "the number of bytes must not be negative; got " + std::to_string(n));
+  std::vector<std::uint8_t> out(static_cast<std::size_t>(n));
+  g.bytes(out.size(), out.data());
+  return out;
+}
+
+}  // namespace
+
+IntType int_type(std::string_view op, DType t) {
+  static constexpr IntType kTypes[] = {IntType::kBool,   IntType::kInt8,   IntType::kInt16,
+                                       IntType::kInt32,  IntType::kInt64,  IntType::kUint8,
+                                       IntType::kUint16, IntType::kUint32, IntType::kUint64};
+  if (t > DType::uint64)
+    throw TypeError("[" + std::string(op) + "] dtype must be an integer or bool; got " + std::string(name(t)));
+  return kTypes[static_cast<int>(t)];
+}
+
+void require_float(std::string_view op, DType t) {
+  if (t != DType::float64 && t != DType::float32)
+    throw TypeError("[" + std::string(op) + "] dtype must be float64 or float32; got " + std::string(name(t)));
+}
+
+array integers(std::string_view op, AnyBitStream& bits, Method method, Bound low, Bound high, bool endpoint,
+               const Size& size, DType t) {
+  graph::Lock lock;
+  const IntType type = int_type(op, t);
+  for (Bound* b : {&low, &high}) {
+    if (b->a && b->a->ndim() == 0) *b = {values_of(op, *b, {})[0], nullptr};
+  }
+  const Dims shape = result_shape(op, low.a ? low.a->shape() : Dims{}, high.a ? high.a->shape() : Dims{}, size);
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return empty(shape, t);  // NumPy checks no bounds then
+  auto fill = [&](auto&& draws) {
+    array a = empty(shape, t);
+    std::visit([&](auto& g) { draws(g, static_cast<std::size_t>(a.size()), graph::write_pointer(a)); }, bits);
+    return a;
+  };
+  if (!low.a && !high.a) {
+    const Bounds bounds = integer_bounds(op, type, low.number, high.number, endpoint);
+    return fill([&](auto& g, std::size_t n, void* out) { fill_integers(g, type, bounds, method, n, out); });
+  }
+  const std::vector<i128> from = values_of(op, low, shape), to = values_of(op, high, shape);
+  std::vector<Bounds> bounds(from.size());
+  for (std::size_t i = 0; i < bounds.size(); ++i) bounds[i] = integer_bounds(op, type, from[i], to[i], endpoint);
+  return fill([&](auto& g, std::size_t n, void* out) { fill_integers_each(g, type, bounds.data(), method, n, out); });
+}
+
+// RandomState ---------------------------------------------------------------------------------------------------------
+
+RandomState::RandomState() : RandomState(0u) { seed(); }
+RandomState::RandomState(std::uint32_t seed) : stream_(std::make_shared<raw::RandomState>(seed)) {}
+RandomState::RandomState(std::span<const std::uint32_t> key) : RandomState(0u) { seed(key); }
+
+void RandomState::seed() {
+  graph::Lock lock;
+  stream_->seed_from_os();
+}
+void RandomState::seed(std::uint32_t seed) {
+  graph::Lock lock;
+  stream_->seed(seed);
+}
+void RandomState::seed(std::span<const std::uint32_t> key) {
+  graph::Lock lock;
+  stream_->seed(key);
+}
+
+array RandomState::random_sample(const Dims& size) {
+  graph::Lock lock;
+  return random_array<double>(stream_->bits(), size);
+}
+
+array RandomState::uniform(const arg& low, const arg& high) { return uniform_of(stream_->bits(), low, high, {}, true); }
+array RandomState::uniform(const arg& low, const arg& high, const Dims& size) {
+  return uniform_of(stream_->bits(), low, high, size, true);
+}
+
+array RandomState::standard_normal(const Dims& size) {
+  graph::Lock lock;
+  return filled<double>(size, [&](std::size_t n, double* out) { stream_->standard_normal(n, out); });
+}
+
+namespace {
+
+template <class Stream>
+array normal_of(Stream& g, const arg& loc, const arg& scale, const Size& size) {
+  return normal(
+      loc, scale, size, [&](std::size_t n, double* out) { g.standard_normal(n, out); },
+      [&](double l, double s, std::size_t n, double* out) { g.normal(l, s, n, out); });
+}
+
+array exponential_of(raw::RandomState& g, const arg& scale, const Size& size) {
+  return exponential(scale, size, [&](std::size_t n, double* out) { g.standard_exponential(n, out); });
+}
+array exponential_of(raw::Generator& g, const arg& scale, const Size& size) {
+  return exponential(scale, size,
+                     [&](std::size_t n, double* out) { g.standard_exponential(ExponentialMethod::kZiggurat, n, out); });
+}
+
+}  // namespace
+
+array RandomState::normal(const arg& loc, const arg& scale) { return normal_of(*stream_, loc, scale, {}); }
+array RandomState::normal(const arg& loc, const arg& scale, const Dims& size) {
+  return normal_of(*stream_, loc, scale, size);
+}
+
+array RandomState::standard_exponential(const Dims& size) {
+  graph::Lock lock;
+  return filled<double>(size, [&](std::size_t n, double* out) { stream_->standard_exponential(n, out); });
+}
+array RandomState::exponential(const arg& scale) { return exponential_of(*stream_, scale, {}); }
+array RandomState::exponential(const arg& scale, const Dims& size) { return exponential_of(*stream_, scale, size); }
+
+array RandomState::randint(const arg& low, const arg& high, DType t) {
+  return integers("randint", stream_->bits(), Method::kMasked, bound_of(low), bound_of(high), false, {}, t);
+}
+array RandomState::randint(const arg& low, const arg& high, const Dims& size, DType t) {
+  return integers("randint", stream_->bits(), Method::kMasked, bound_of(low), bound_of(high), false, size, t);
+}
+
+array RandomState::permutation(std::int64_t n) {
+  graph::Lock lock;
+  return indices(*stream_, n);
+}
+array RandomState::permutation(const array& a) { return permutation_of(*stream_, a, 0); }
+void RandomState::shuffle(const array& a) { shuffle_of(*stream_, a, 0); }
+array RandomState::choice(std::int64_t population, const Dims& size, const choice_options& o) {
+  return choice_of(*stream_, population, size, o);
+}
+std::vector<std::uint8_t> RandomState::bytes(std::int64_t n) { return bytes_of(*stream_, n); }
+
+// Generator -----------------------------------------------------------------------------------------------------------
+
+array Generator::random(const Dims& size, DType t) {
+  graph::Lock lock;
+  require_float("random", t);
+  return t == DType::float64 ? random_array<double>(stream_->bits(), size) : random_array<float>(stream_->bits(), size);
+}
+
+array Generator::uniform(const arg& low, const arg& high) { return uniform_of(stream_->bits(), low, high, {}, false); }
+array Generator::uniform(const arg& low, const arg& high, const Dims& size) {
+  return uniform_of(stream_->bits(), low, high, size, false);
+}
+
+array Generator::standard_normal(const Dims& size, DType t) {
+  graph::Lock lock;
+  require_float("standard_normal", t);
+  auto fill = [&](std::size_t n, auto* out) { stream_->standard_normal(n, out); };
+  return t == DType::float64 ? filled<double>(size, fill) : filled<float>(size, fill);
+}
+array Generator::normal(const arg& loc, const arg& scale) { return normal_of(*stream_, loc, scale, {}); }
+array Generator::normal(const arg& loc, const arg& scale, const Dims& size) {
+  return normal_of(*stream_, loc, scale, size);
+}
+
+array Generator::standard_exponential(const Dims& size, DType t) {
+  graph::Lock lock;
+  require_float("standard_exponential", t);
+  auto fill = [&](std::size_t n, auto* out) { stream_->standard_exponential(ExponentialMethod::kZiggurat, n, out); };
+  return t == DType::float64 ? filled<double>(size, fill) : filled<float>(size, fill);
+}
+array Generator::exponential(const arg& scale) { return exponential_of(*stream_, scale, {}); }
+array Generator::exponential(const arg& scale, const Dims& size) { return exponential_of(*stream_, scale, size); }
+
+array Generator::integers(const arg& low, const arg& high, DType t, bool endpoint) {
+  return random::integers("integers", stream_->bits(), Method::kLemire, bound_of(low), bound_of(high), endpoint, {}, t);
+}
+array Generator::integers(const arg& low, const arg& high, const Dims& size, DType t, bool endpoint) {
+  return random::integers("integers", stream_->bits(), Method::kLemire, bound_of(low), bound_of(high), endpoint, size,
+                          t);
+}
+
+array Generator::permutation(std::int64_t n) {
+  graph::Lock lock;
+  return indices(*stream_, n);
+}
+array Generator::permutation(const array& a, int axis) { return permutation_of(*stream_, a, axis); }
+void Generator::shuffle(const array& a, int axis) { shuffle_of(*stream_, a, axis); }
+array Generator::choice(std::int64_t population, const Dims& size, const choice_options& o) {
+  return choice_of(*stream_, population, size, o);
+}
+std::vector<std::uint8_t> Generator::bytes(std::int64_t n) { return bytes_of(*stream_, n); }
+
+std::vector<Generator> Generator::spawn(std::int64_t n) {
+  graph::Lock lock;
+  if (n < 0) value_error("spawn", "the number of children must not be negative; got " + std::to_string(n));
+  std::vector<Generator> children;
+  for (raw::Generator& child : stream_->spawn(static_cast<std::size_t>(n)))
+    children.emplace_back(std::make_shared<raw::Generator>(std::move(child)));
+  return children;
+}
+
+Generator default_rng() { return Generator(std::make_shared<raw::Generator>(SeedSequence::from_os())); }
+Generator default_rng(std::uint64_t seed) { return Generator(std::make_shared<raw::Generator>(SeedSequence(seed))); }
+Generator default_rng(std::span<const std::uint32_t> entropy) {
+  return Generator(std::make_shared<raw::Generator>(SeedSequence({entropy.begin(), entropy.end()})));
+}
+
+// The functions of numpy.random ---------------------------------------------------------------------------------------
+
+RandomState& global_state() {
+  static auto* state = new RandomState;  // never destroyed: threads may outlive main
+  return *state;
+}
+
+array torch_uniform(const Dims& size, float low, float high, std::uint64_t seed) {
+  graph::Lock lock;
+  checked_range("torch_uniform", low, high, false);
+  const Mt19937 start = torch_manual_seed(seed);
+  return filled<float>(size, [&](std::size_t n, float* out) {
+    cpu_backend().parallel(static_cast<std::int64_t>(n), kPart<Mt19937>, [&](std::int64_t from, std::int64_t to) {
+      torch_uniform_f32_at(start, static_cast<std::uint64_t>(from), low, high, static_cast<std::size_t>(to - from),
+                           out + from);
+    });
+  });
+}
+
+}  // namespace galop::random
