@@ -179,7 +179,8 @@ PyObject* richcompare(PyObject* self, PyObject* other, int op) {
         return wrap(full(a.shape(), truth));
       }
     }
-    if (other == Py_None && (op == Py_EQ || op == Py_NE)) return wrap(full(a.shape(), op == Py_NE));
+    bool never_equal = other == Py_None || PyUnicode_Check(other) || PyBytes_Check(other);
+    if (never_equal && (op == Py_EQ || op == Py_NE)) return wrap(full(a.shape(), op == Py_NE));
     Operand b;
     if (!b.accept(other, a.dtype())) Py_RETURN_NOTIMPLEMENTED;
     return wrap(compare(op, a, b.arg()));
