@@ -358,6 +358,16 @@ const void* Evaluator::dense(std::uint16_t r, std::int64_t start, std::int64_t n
   if (r < p_.plan_.operands.size() && p_.sources_[r].read == Program::Read::flat)
     return static_cast<const char*>(p_.plan_.operands[r].data) + start * itemsize(p_.plan_.registers[r]);
   const std::int64_t size = itemsize(p_.plan_.registers[r]);
+  if (r < p_.plan_.operands.size() && p_.sources_[r].read == Program::Read::strided && coords_.size() > 0) {
+    // An operand itself: straight from its memory, or gathered straight into the scratch.
+    const Operand& in = p_.plan_.operands[r];
+    seek(start);
+    const char* first = address(in.data, in.strides);
+    const bool aligned = reinterpret_cast<std::uintptr_t>(first) % static_cast<std::uintptr_t>(std::min<std::int64_t>(size, 8)) == 0;
+    if (in.strides.back() == size && aligned && coords_.back() + n <= p_.plan_.shape.back()) return first;
+    gather(r, n, static_cast<char*>(scratch));
+    return scratch;
+  }
   for (std::int64_t done = 0; done < n;) {
     std::int64_t here = std::min(p_.block(), n - done);
     if (p_.by_rows()) here = std::min(here, row_left(start + done));

@@ -35,10 +35,10 @@ std::vector<Axis> merged_axes(const Dims& shape, const Dims& strides, std::uint6
 RunOrder run_order(const Dims& shape, const Dims& strides, std::uint64_t folded, bool buffered) {
   const std::vector<Axis> axes = merged_axes(shape, strides, folded);
   if (axes.empty()) return {1, 1};
-  // The iterator weighs how many axes to hand over at once: each operand that it must copy makes an element dearer, longer runs make
-  // all cheaper. Axes join from the inside until one is kept.
+  // The iterator weighs how many axes to hand over at once: each operand that it must copy makes an element dearer,
+  // longer runs make all cheaper. Axes join from the inside until one is kept.
   double cost = buffered ? 2 : 1;
-  bool one_stride = true;   // the axes so far are one walk through the array
+  bool one_stride = true;  // the axes so far are one walk through the array
   std::int64_t size = axes[0].extent;
   struct {
     std::size_t axis;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <complex>
+#include <cstring>
 #include <type_traits>
 #include <utility>
 
@@ -11,8 +12,10 @@ namespace {
 
 template <class T>
 inline T plus(T a, T b) {
-  if constexpr (std::is_floating_point_v<T>) return a + b;
-  else return static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) + static_cast<std::make_unsigned_t<T>>(b));
+  if constexpr (std::is_floating_point_v<T>)
+    return a + b;
+  else
+    return static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) + static_cast<std::make_unsigned_t<T>>(b));
 }
 template <class T>
 inline std::complex<T> plus(std::complex<T> a, std::complex<T> b) {
@@ -20,8 +23,10 @@ inline std::complex<T> plus(std::complex<T> a, std::complex<T> b) {
 }
 template <class T>
 inline T times(T a, T b) {
-  if constexpr (std::is_floating_point_v<T>) return a * b;
-  else return static_cast<T>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+  if constexpr (std::is_floating_point_v<T>)
+    return a * b;
+  else
+    return static_cast<T>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
 }
 
 template <class T, bool kSum, int kCount>
@@ -31,8 +36,10 @@ void fold_rows(T* acc, const void* const* row, std::int64_t n) {
   for (std::int64_t c = 0; c < n; ++c) {
     T a = acc[c];
     for (int k = 0; k < kCount; ++k) {
-      if constexpr (kSum) a = plus(a, p[k][c]);
-      else a = times(a, p[k][c]);
+      if constexpr (kSum)
+        a = plus(a, p[k][c]);
+      else
+        a = times(a, p[k][c]);
     }
     acc[c] = a;
   }
@@ -42,10 +49,14 @@ template <class T, bool kSum>
 void fold_up_to_four(void* acc, const void* const* row, int count, std::int64_t n) {
   T* a = static_cast<T*>(acc);
   switch (count) {
-    case 1: return fold_rows<T, kSum, 1>(a, row, n);
-    case 2: return fold_rows<T, kSum, 2>(a, row, n);
-    case 3: return fold_rows<T, kSum, 3>(a, row, n);
-    default: return fold_rows<T, kSum, 4>(a, row, n);
+    case 1:
+      return fold_rows<T, kSum, 1>(a, row, n);
+    case 2:
+      return fold_rows<T, kSum, 2>(a, row, n);
+    case 3:
+      return fold_rows<T, kSum, 3>(a, row, n);
+    default:
+      return fold_rows<T, kSum, 4>(a, row, n);
   }
 }
 
@@ -69,7 +80,8 @@ void sum_narrow(void* acc, const void* in, std::int64_t rows) {
 template <class T>
 constexpr std::array<NarrowFold, kNarrow> kNarrowSums = []<int... kWidth>(std::integer_sequence<int, kWidth...>) {
   return std::array<NarrowFold, kNarrow>{sum_narrow<T, kWidth + 1>...};
-}(std::make_integer_sequence<int, kNarrow>());
+}
+(std::make_integer_sequence<int, kNarrow>());
 
 template <class T, int kLength>
 void sum_short(void* acc, const void* in, std::int64_t rows, std::int64_t) {
@@ -82,13 +94,28 @@ void sum_short(void* acc, const void* in, std::int64_t rows, std::int64_t) {
   }
 }
 
-// Rows of 1 … kLongest elements: NumPy adds so few one after the other. Complex ones only to 3: from 4 on it uses lanes.
+// Rows of 1 … kLongest elements: NumPy adds so few one after the other. Complex ones only to 3: from 4 on it uses
+// lanes.
 template <class T, int kLongest>
 ShortSum short_sums(std::int64_t n) {
   static constexpr auto kSums = []<int... kLength>(std::integer_sequence<int, kLength...>) {
     return std::array<ShortSum, kLongest>{sum_short<T, kLength + 1>...};
-  }(std::make_integer_sequence<int, kLongest>());
+  }
+  (std::make_integer_sequence<int, kLongest>());
   return n <= kLongest ? kSums[static_cast<std::size_t>(n - 1)] : nullptr;
+}
+
+template <int kSize>
+void gather_items(char* to, const char* from, std::int64_t blocks, std::int64_t rows, std::int64_t width) {
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const char* row = from + r * width * kSize;
+    if (width == 1) {
+      for (std::int64_t b = 0; b < blocks; ++b, to += kSize, row += rows * kSize) std::memcpy(to, row, kSize);
+      continue;
+    }
+    for (std::int64_t b = 0; b < blocks; ++b, row += rows * width * kSize)
+      for (std::int64_t c = 0; c < width; ++c, to += kSize) std::memcpy(to, row + c * kSize, kSize);
+  }
 }
 
 template <class T>
@@ -98,19 +125,46 @@ RowFold either(bool sum) {
 
 }  // namespace
 
+void gather_rows(void* to, const void* from, std::int64_t blocks, std::int64_t rows, std::int64_t width,
+                 std::int64_t size) {
+  auto* out = static_cast<char*>(to);
+  const auto* in = static_cast<const char*>(from);
+  switch (size) {
+    case 1:
+      return gather_items<1>(out, in, blocks, rows, width);
+    case 2:
+      return gather_items<2>(out, in, blocks, rows, width);
+    case 4:
+      return gather_items<4>(out, in, blocks, rows, width);
+    case 8:
+      return gather_items<8>(out, in, blocks, rows, width);
+    default:
+      return gather_items<16>(out, in, blocks, rows, width);
+  }
+}
+
 RowFold row_fold(Op op, DType t) {
   const bool sum = op == Op::add;
   if (!sum && op != Op::multiply) return nullptr;
   switch (t) {
-    case DType::int32: return either<std::int32_t>(sum);
-    case DType::int64: return either<std::int64_t>(sum);
-    case DType::uint32: return either<std::uint32_t>(sum);
-    case DType::uint64: return either<std::uint64_t>(sum);
-    case DType::float32: return either<float>(sum);
-    case DType::float64: return either<double>(sum);
-    case DType::complex64: return sum ? sum_complex_rows<float> : nullptr;
-    case DType::complex128: return sum ? sum_complex_rows<double> : nullptr;
-    default: return nullptr;
+    case DType::int32:
+      return either<std::int32_t>(sum);
+    case DType::int64:
+      return either<std::int64_t>(sum);
+    case DType::uint32:
+      return either<std::uint32_t>(sum);
+    case DType::uint64:
+      return either<std::uint64_t>(sum);
+    case DType::float32:
+      return either<float>(sum);
+    case DType::float64:
+      return either<double>(sum);
+    case DType::complex64:
+      return sum ? sum_complex_rows<float> : nullptr;
+    case DType::complex128:
+      return sum ? sum_complex_rows<double> : nullptr;
+    default:
+      return nullptr;
   }
 }
 
@@ -118,22 +172,32 @@ NarrowFold narrow_fold(Op op, DType t, std::int64_t width) {
   if (op != Op::add || width > kNarrow) return nullptr;
   const auto i = static_cast<std::size_t>(width - 1);
   switch (t) {
-    case DType::float32: return kNarrowSums<float>[i];
-    case DType::float64: return kNarrowSums<double>[i];
-    case DType::complex64: return kNarrowSums<std::complex<float>>[i];
-    case DType::complex128: return kNarrowSums<std::complex<double>>[i];
-    default: return nullptr;
+    case DType::float32:
+      return kNarrowSums<float>[i];
+    case DType::float64:
+      return kNarrowSums<double>[i];
+    case DType::complex64:
+      return kNarrowSums<std::complex<float>>[i];
+    case DType::complex128:
+      return kNarrowSums<std::complex<double>>[i];
+    default:
+      return nullptr;
   }
 }
 
 ShortSum short_sum(Op op, DType t, std::int64_t n) {
   if (op != Op::add) return nullptr;
   switch (t) {
-    case DType::float32: return short_sums<float, 7>(n);
-    case DType::float64: return short_sums<double, 7>(n);
-    case DType::complex64: return short_sums<std::complex<float>, 3>(n);
-    case DType::complex128: return short_sums<std::complex<double>, 3>(n);
-    default: return nullptr;
+    case DType::float32:
+      return short_sums<float, 7>(n);
+    case DType::float64:
+      return short_sums<double, 7>(n);
+    case DType::complex64:
+      return short_sums<std::complex<float>, 3>(n);
+    case DType::complex128:
+      return short_sums<std::complex<double>, 3>(n);
+    default:
+      return nullptr;
   }
 }
 

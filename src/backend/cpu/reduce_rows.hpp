@@ -28,4 +28,8 @@ using ShortSum = void (*)(void* acc, const void* in, std::int64_t rows, std::int
 /// Sums of inexact numbers; null for others and for longer rows.
 ShortSum short_sum(Op op, DType t, std::int64_t n);
 
+/// Row r of every block side by side: to[r][b][c] = from[b][r][c] for items of `size` bytes, c in [0, width).
+void gather_rows(void* to, const void* from, std::int64_t blocks, std::int64_t rows, std::int64_t width,
+                 std::int64_t size);
+
 }  // namespace galop::cpu

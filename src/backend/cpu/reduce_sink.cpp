@@ -22,7 +22,9 @@ void convert(DType from, DType to, const void* in, void* out, std::int64_t n) {
 }
 
 Sink::Sink(const Plan& plan)
-    : from_(plan.reductions[0].dtype), to_(plan.reductions[0].result), data_(static_cast<char*>(plan.reductions[0].data)) {
+    : from_(plan.reductions[0].dtype),
+      to_(plan.reductions[0].result),
+      data_(static_cast<char*>(plan.reductions[0].data)) {
   const Reduction& r = plan.reductions[0];
   for (int k = 0; k < plan.shape.size(); ++k) {
     if (r.reduced >> k & 1) continue;

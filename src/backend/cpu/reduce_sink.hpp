@@ -17,8 +17,8 @@ class Sink {
 
   /// Number of results: the product of the kept axes.
   std::int64_t size() const { return size_; }
-  /// Casts and stores the results [first, first + n), numbered in C order of the kept axes, from dense accumulators. Threads may store
-  /// different results at a time.
+  /// Casts and stores the results [first, first + n), numbered in C order of the kept axes, from dense accumulators.
+  /// Threads may store different results at a time.
   void store(const char* acc, std::int64_t first, std::int64_t n) const;
 
  private:

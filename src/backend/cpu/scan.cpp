@@ -2,7 +2,10 @@
 #include "backend/cpu/scan.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -13,7 +16,7 @@
 namespace galop::cpu {
 namespace {
 
-constexpr std::int64_t kChunk = 1024;           // elements scanned at once through buffers
+constexpr std::int64_t kChunk = 1024;                   // elements scanned at once through buffers
 constexpr std::int64_t kGrain = std::int64_t{1} << 14;  // elements worth a thread
 
 struct Item {
@@ -21,6 +24,7 @@ struct Item {
   Kernel op;
   Kernel widen = nullptr, narrow = nullptr;  // float16 is scanned in float32 and rounded at every step
   std::int64_t size;
+  bool adds;
 };
 
 void copy(char* to, std::int64_t to_step, const char* from, std::int64_t from_step, std::int64_t n, std::int64_t size) {
@@ -28,13 +32,26 @@ void copy(char* to, std::int64_t to_step, const char* from, std::int64_t from_st
     std::memmove(to, from, static_cast<std::size_t>(n * size));
     return;
   }
-  for (std::int64_t i = 0; i < n; ++i) std::memcpy(to + i * to_step, from + i * from_step, static_cast<std::size_t>(size));
+  for (std::int64_t i = 0; i < n; ++i)
+    std::memcpy(to + i * to_step, from + i * from_step, static_cast<std::size_t>(size));
 }
 
 void convert(Kernel kernel, void* to, const void* from, std::int64_t n) {
   void* out[] = {to};
   const void* in[] = {from};
   kernel(out, in, n);
+}
+
+// x rounded to float16, as a float.
+float round_to_half(float x) {
+  const float size = std::fabs(x);
+  if (!(size < 65520.0F)) return x != x ? x : std::copysign(std::numeric_limits<float>::infinity(), x);
+  if (size < 0x1p-14F) {
+    const float magic = 0.75F;  // its last bit is float16's last bit of all
+    return std::copysign((size + magic) - magic, x);
+  }
+  const auto bits = std::bit_cast<std::uint32_t>(x);
+  return std::bit_cast<float>((bits + 0xFFFU + (bits >> 13 & 1U)) & ~0x1FFFU);
 }
 
 // Scans n dense elements in place; the first one of a line starts it.
@@ -48,7 +65,11 @@ void scan_dense(const Item& item, char* at, std::int64_t n, bool first, char* ac
   }
   convert(item.widen, wide + 1, at, n);
   convert(item.widen, wide, acc, 1);
-  for (std::int64_t i = from; i < n; ++i) {
+  if (item.adds) {
+    for (std::int64_t i = from; i < n; ++i) wide[1 + i] = wide[0] = round_to_half(wide[0] + wide[1 + i]);
+    convert(item.narrow, at, wide + 1, n);
+  }
+  for (std::int64_t i = from; i < n && !item.adds; ++i) {
     void* out[] = {wide};
     const void* in[] = {wide, wide + 1 + i};
     item.op(out, in, 1);
@@ -60,14 +81,18 @@ void scan_dense(const Item& item, char* at, std::int64_t n, bool first, char* ac
 
 }  // namespace
 
-void run_scan(Op op, DType t, const Dims& shape, const void* in, const Dims& in_strides, void* out, const Dims& out_strides) {
+void run_scan(Op op, DType t, const Dims& shape, const void* in, const Dims& in_strides, void* out,
+              const Dims& out_strides) {
   const Kernels& k = kernels();
   const bool half = t == DType::float16;
   const int loop = static_cast<int>(half ? DType::float32 : t);
   const int table = static_cast<int>(op);
-  const Item item{k.scan[table][loop], k.op[table][loop],
+  const Item item{k.scan[table][loop],
+                  k.op[table][loop],
                   half ? k.cast[static_cast<int>(DType::float16)][loop] : nullptr,
-                  half ? k.cast[loop][static_cast<int>(DType::float16)] : nullptr, itemsize(t)};
+                  half ? k.cast[loop][static_cast<int>(DType::float16)] : nullptr,
+                  itemsize(t),
+                  op == Op::add};
   if (!item.scan || !item.op)
     throw Error("[" + std::string(info(op).name) + "] no running fold for this dtype; got " + std::string(name(t)));
   const int last = shape.size() - 1;
@@ -79,7 +104,8 @@ void run_scan(Op op, DType t, const Dims& shape, const void* in, const Dims& in_
   const std::int64_t size = item.size;
   const std::int64_t in_step = in_strides[last], out_step = out_strides[last];
   // Lines that lie side by side are scanned together, an element of each at a time, by the kernel over whole rows.
-  const bool side_by_side = !half && last > 0 && in_strides[last - 1] == size && out_strides[last - 1] == size && shape[last - 1] >= 8;
+  const bool side_by_side =
+      !half && last > 0 && in_strides[last - 1] == size && out_strides[last - 1] == size && shape[last - 1] >= 8;
   const std::int64_t together = side_by_side ? std::min<std::int64_t>(shape[last - 1], kChunk) : 1;
   const std::int64_t groups_in_row = side_by_side ? (shape[last - 1] + together - 1) / together : 1;
   const std::int64_t groups = side_by_side ? lines / shape[last - 1] * groups_in_row : lines;
