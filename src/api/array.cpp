@@ -97,6 +97,13 @@ void array::assign(const arg& values) const {
   graph::Lock lock;
   api::require_writeable("setitem", *this);
   if (!values.is_array()) {
+    if (size() == 1 && cell_->value->ready()) {
+      // a[i] = x: the element goes straight into its place.
+      alignas(16) std::byte bits[16];
+      values.as_scalar().store(dtype_, bits);
+      std::memcpy(graph::write_pointer(*this), bits, static_cast<std::size_t>(itemsize()));
+      return;
+    }
     graph::assign(*this, api::fill_with({}, values.as_scalar(), dtype_));
     return;
   }

@@ -18,8 +18,8 @@ const array* as_mask(const index& part) {
 Blocks blocks_of(const array& a, const api::Selection& s, const Dims& order) {
   Blocks b{};
   b.itemsize = a.itemsize();
-  b.count = s.count();
-  b.offsets = static_cast<const std::int64_t*>(graph::read_pointer(*s.offsets));
+  b.count = s.count;
+  b.offsets = s.offsets;
   for (std::int64_t axis : order) {
     b.shape.push_back(s.view.shape[static_cast<int>(axis)]);
     b.place_strides.push_back(s.view.strides[static_cast<int>(axis)]);
@@ -181,7 +181,7 @@ void array::set(std::span<const index> parts, const arg& values) const {
   else if (graph::may_overlap(v, *this))
     v = v.copy();
   // The picked axes to the front and into one, as the blocks are numbered.
-  Dims order, packed_shape{s.count()};
+  Dims order, packed_shape{s.count};
   for (int i = 0; i < s.picked.size(); ++i) order.push_back(s.place + i);
   for (int i = 0; i < s.view.ndim(); ++i) {
     order.push_back(i < s.place ? i : i + s.picked.size());

@@ -11,6 +11,8 @@
 namespace galop::api {
 namespace {
 
+constexpr std::int64_t kFew = 1024;  // places whose offsets need no array
+
 [[noreturn]] void out_of_bounds(std::int64_t i, int axis, std::int64_t extent) {
   throw IndexError("[index] index out of bounds for axis " + std::to_string(axis) + " of extent " +
                    std::to_string(extent) + "; got " + std::to_string(i));
@@ -160,7 +162,7 @@ Selection select(const array& a, std::span<const index> parts, bool keep_order) 
   } catch (const ValueError& e) {
     throw IndexError(e.what());
   }
-  const std::int64_t count = checked_size("index", s.picked, 8);
+  const std::int64_t count = s.count = checked_size("index", s.picked, 8);
   std::vector<View> views;
   std::vector<const View*> pointers;
   for (const Picked& p : walk.picked) views.push_back(broadcast_view("index", p.index.view(), s.picked));
@@ -177,9 +179,15 @@ Selection select(const array& a, std::span<const index> parts, bool keep_order) 
     p.index = x.is_c_contiguous() ? x : c_order_copy(x);
     axes.push_back({static_cast<const std::int64_t*>(graph::read_pointer(p.index)), p.extent, p.stride});
   }
-  s.offsets = graph::make_empty({count}, DType::int64);
-  if (count == 0) return s;
-  auto* offsets = static_cast<std::int64_t*>(graph::write_pointer(*s.offsets));
+  std::int64_t* offsets;
+  if (count <= kFew) {
+    s.few.resize(static_cast<std::size_t>(count));
+    offsets = s.few.data();
+  } else {
+    s.many = graph::make_empty({count}, DType::int64);
+    offsets = static_cast<std::int64_t*>(graph::write_pointer(*s.many));
+  }
+  s.offsets = offsets;
   if (cpu_backend().locate(axes, count, offsets)) return s;
   for (std::size_t k = 0; k < axes.size(); ++k)
     for (std::int64_t i = 0; i < count; ++i)
