@@ -40,14 +40,28 @@ DType accumulation_dtype(Op op, DType t, std::optional<DType> asked, const array
   return find_loop(op, t);
 }
 
-void require_reduction(Op op) {
+void require_reduction(Op op, DType t) {
   const OpInfo& row = info(op);
-  if (row.nin != 2 || row.nout != 1 || row.int_second)
+  if (row.int_second) throw TypeError(tag(row.name) + "no loop folds operands of two dtypes; got " + std::string(name(t)));
+  if (row.nin != 2 || row.nout != 1)
     throw ValueError(tag(row.name) + "reductions need a binary operation with one result; got " +
                      std::to_string(row.nin) + " operands and " + std::to_string(row.nout) + " results");
-  if (row.result[0] == Result::BOOL && !is_logical(op))
+  if (row.result[0] == Result::BOOL && !is_logical(op) && t != DType::bool_)
     throw TypeError(tag(row.name) + "the result of a comparison cannot be folded; got " + std::string(row.name) +
                     ".reduce");
+}
+
+// All elements but the first along an axis are exponents in a folded power.
+void check_exponents(Op op, DType loop, const array& a, std::uint64_t mask) {
+  if (op != Op::power || kind(loop) != 'i' || kind(a.dtype()) != 'i' || a.size() == 0) return;
+  for (int k = 0; k < a.ndim(); ++k) {
+    if (!(mask >> k & 1) || a.shape()[k] < 2) continue;
+    View v = a.view();
+    v.shape[k] -= 1;
+    v.offset += v.strides[k];
+    if (min(a.with_view(std::move(v))).item<std::int64_t>() < 0)
+      throw ValueError("[power] integers to negative integer powers are not allowed; got a negative exponent");
+  }
 }
 
 // The identity of a row as a number; none for rows that have none.
@@ -81,9 +95,13 @@ MapOperand number(const scalar& v, DType t) {
   return m;
 }
 
-std::uint64_t axis_mask(std::string_view op, const array& a, const std::optional<Dims>& axis) {
+std::uint64_t axis_mask(std::string_view op, const array& a, const std::optional<Dims>& axis, bool of_ufunc = false) {
   std::uint64_t mask = 0;
   if (!axis) return a.ndim() == 0 ? 0 : ~std::uint64_t{0} >> (64 - a.ndim());
+  if (a.ndim() == 0 && of_ufunc) {  // NumPy's ufunc.reduce takes axis 0 and -1 of a 0-d array, its mean does not
+    api::normalize_axes(op, *axis, 1);
+    return 0;
+  }
   for (std::int64_t k : api::normalize_axes(op, *axis, a.ndim())) mask |= std::uint64_t{1} << k;
   return mask;
 }
@@ -152,13 +170,14 @@ array fold(Op op, const array& a, std::uint64_t mask, DType loop, DType result, 
 array reduce_with(Op op, std::string_view op_name, const array& a, const reduce_options& o,
                   std::optional<DType> loop_dtype, std::optional<DType> result_dtype_) {
   graph::Lock lock;
-  require_reduction(op);
+  const std::uint64_t mask = axis_mask(op_name, a, o.axis, true);
+  require_reduction(op, a.dtype());
   const DType loop = loop_dtype ? *loop_dtype : accumulation_dtype(op, a.dtype(), o.dtype, o.out);
-  const std::uint64_t mask = axis_mask(op_name, a, o.axis);
   if (info(op).identity == Identity::ORDERED && (mask & (mask - 1)) != 0)
     throw ValueError(tag(op_name) +
                      "the operation is not reorderable, so only one axis can be folded at a time; got shape " +
                      to_string(a.shape()));
+  check_exponents(op, loop, a, mask);
   array r = fold(op, a, mask, loop, result_dtype_ ? *result_dtype_ : loop, o);
   if (o.keepdims) r = keep_axes(r, a, mask);
   return into_out(op_name, std::move(r), o);
@@ -210,7 +229,7 @@ array ufunc::reduce(const array& a, const reduce_options& o) const { return redu
 
 array ufunc::accumulate(const array& a, int axis, std::optional<DType> dtype, const array* out) const {
   graph::Lock lock;
-  require_reduction(op());
+  require_reduction(op(), a.dtype());
   if (a.ndim() == 0) throw TypeError(tag(name()) + "cannot accumulate on a scalar; got shape ()");
   const int k = api::normalize_axis(name(), axis, a.ndim());
   if (out) {
@@ -220,6 +239,7 @@ array ufunc::accumulate(const array& a, int axis, std::optional<DType> dtype, co
                        to_string(a.shape()));
   }
   const DType loop = accumulation_dtype(op(), a.dtype(), dtype, out);
+  check_exponents(op(), loop, a, std::uint64_t{1} << k);
   const array x = a.dtype() == loop ? a : graph::cast(a, loop);
   array r = graph::make_empty(a.shape(), loop);
   if (r.size() > 0) {
@@ -286,7 +306,7 @@ array var(const array& a, const reduce_options& o, double ddof) {
   graph::Lock lock;
   const std::uint64_t mask = axis_mask("var", a, o.axis);
   DType loop = o.dtype ? *o.dtype : is_inexact(a.dtype()) ? a.dtype() : DType::float64;
-  const DType result = real_dtype(loop);
+  const DType result = o.dtype ? *o.dtype : o.out ? promote_types(real_dtype(loop), o.out->dtype()) : real_dtype(loop);
   if (!o.dtype && loop == DType::float16) loop = DType::float32;
   reduce_options wide = o;
   wide.out = nullptr;
@@ -297,8 +317,10 @@ array var(const array& a, const reduce_options& o, double ddof) {
   const array squares = is_complex(loop) ? square(distance.real()) + square(distance.imag()) : distance * distance;
   reduce_options inner = wide;
   inner.keepdims = o.keepdims;
-  inner.dtype = real_dtype(loop);
-  array r = divided_by_count(reduce_with(Op::add, "var", squares, inner, real_dtype(loop), real_dtype(loop)), a, o,
+  DType squared = real_dtype(loop);
+  if (!o.dtype && o.out) squared = promote_types(squared, o.out->dtype());  // as NumPy, which sums into out
+  inner.dtype = squared;
+  array r = divided_by_count(reduce_with(Op::add, "var", squares, inner, squared, squared), a, o,
                              mask, ddof);
   if (r.dtype() != result) r = graph::cast(r, result);
   return into_out("var", std::move(r), o);
@@ -307,7 +329,10 @@ array var(const array& a, const reduce_options& o, double ddof) {
 array std_(const array& a, const reduce_options& o, double ddof) {
   reduce_options inner = o;
   inner.out = nullptr;
-  return into_out("std", sqrt(var(a, inner, ddof)), o);
+  array r = sqrt(var(a, inner, ddof));
+  if (o.out && o.out->shape() == r.shape())
+    require_cast("std", "result", r.dtype(), o.out->dtype(), Casting::same_kind);  // sqrt has no unsafe casts
+  return into_out("std", std::move(r), o);
 }
 
 array argmin(const array& a, std::optional<int> axis, bool keepdims) {

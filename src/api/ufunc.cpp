@@ -28,20 +28,33 @@ DType choose_loop(Op op, std::span<const arg> in, const ufunc_options& options) 
   const DType common = api::result_type(typed);
   if (options.dtype) {
     DType loop = *options.dtype;
-    if (result_dtype(op, 0, loop) != loop) return find_loop(op, common);  // comparisons: dtype names the result
+    if (info(op).result[0] != Result::SAME && info(op).result[0] != Result::REAL) {  // dtype names the result
+      if (result_dtype(op, 0, common) != loop)
+        throw TypeError(tag(op) + "no loop with this result; got dtype " + std::string(name(loop)));
+      return find_loop(op, common);
+    }
     if (info(op).types.find(typecode(loop)) == std::string_view::npos)
       throw TypeError(tag(op) + "no loop for the dtype asked for; got " + std::string(name(loop)));
     std::byte bits[16];
     for (const arg& a : typed)
       if (!a.is_array()) a.as_scalar().store(loop, bits);  // must fit
+    // Rows whose operands and results differ in dtype have their loop searched for, which takes safe casts only.
+    const bool mixed = info(op).int_second || info(op).result[1] == Result::INT32;
     for (const arg& a : typed)
-      if (a.is_array()) require_cast(info(op).name, "operand", a.as_array().dtype(), loop, options.casting);
+      if (a.is_array())
+        require_cast(info(op).name, "operand", a.as_array().dtype(), loop, mixed ? Casting::safe : options.casting);
     return loop;
   }
   // True division of integers is NumPy's one exception to its own search order.
   if (op == Op::divide && !is_inexact(common)) return DType::float64;
   try {
-    return find_loop(op, common);
+    std::vector<DType> strong;
+    for (const arg& a : typed)
+      if (a.is_array()) strong.push_back(a.as_array().dtype());
+    DType of_arrays = strong.empty() ? common : strong[0];
+    for (DType t : strong) of_arrays = promote_types(of_arrays, t);
+    if (of_arrays != common) strong = {common};  // a number of a higher kind decides
+    return find_loop(op, strong.empty() ? std::span(&common, 1) : std::span<const DType>(strong));
   } catch (const TypeError&) {
     throw TypeError(tag(op) + "no loop for these dtypes; got " + describe(in));
   }
@@ -148,6 +161,8 @@ std::vector<array> ufunc::call(std::span<const arg> in, const ufunc_options& opt
   for (const array* out : options.out)
     if (out) api::require_writeable(row.name, *out);
   const DType loop = choose_loop(op_, in, options);
+  if (row.int_second && !in[1].is_array() && in[1].as_scalar().kind() != 'i' && in[1].as_scalar().kind() != 'b')
+    throw TypeError(tag(op_) + "the second operand must be an integer; got " + describe(in.subspan(1)));
   if (row.int_second && in[1].is_array())
     require_cast(row.name, "second operand", in[1].as_array().dtype(), DType::int64, Casting::safe);
   if (row.nin == 2) check_exponent(op_, loop, in[1]);

@@ -1,6 +1,7 @@
 // Reads ops.def into the information table.
 #include "core/op.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -12,22 +13,26 @@ namespace {
 using enum Result;
 using enum Identity;
 
+// A leading ! in the table's column: no bool operands.
+constexpr bool refuses(std::string_view types) { return types.starts_with('!'); }
+constexpr std::string_view loops(std::string_view types) { return types.substr(refuses(types)); }
+
 constexpr OpInfo kInfo[] = {
 #define UNARY(name, types, result, ulp, summary, ...) \
-  {#name, 1, 1, types, {result, SAME}, ORDERED, ulp, false, summary, #__VA_ARGS__},
+  {#name, 1, 1, loops(types), {result, SAME}, ORDERED, ulp, false, refuses(types), summary, #__VA_ARGS__},
 #define BINARY(name, types, result, identity, ulp, summary, ...) \
-  {#name, 2, 1, types, {result, SAME}, identity, ulp, false, summary, #__VA_ARGS__},
+  {#name, 2, 1, loops(types), {result, SAME}, identity, ulp, false, refuses(types), summary, #__VA_ARGS__},
 #define TERNARY(name, types, result, ulp, summary, ...) \
-  {#name, 3, 1, types, {result, SAME}, ORDERED, ulp, false, summary, #__VA_ARGS__},
+  {#name, 3, 1, loops(types), {result, SAME}, ORDERED, ulp, false, refuses(types), summary, #__VA_ARGS__},
 #define UNARY2(name, types, result, second, ulp, summary, ...) \
-  {#name, 1, 2, types, {result, second}, ORDERED, ulp, false, summary, #__VA_ARGS__},
+  {#name, 1, 2, loops(types), {result, second}, ORDERED, ulp, false, refuses(types), summary, #__VA_ARGS__},
 #define BINARY2(name, types, result, second, ulp, summary, ...) \
-  {#name, 2, 2, types, {result, second}, ORDERED, ulp, false, summary, #__VA_ARGS__},
+  {#name, 2, 2, loops(types), {result, second}, ORDERED, ulp, false, refuses(types), summary, #__VA_ARGS__},
 #define BINARY_INT(name, types, result, ulp, summary, ...) \
-  {#name, 2, 1, types, {result, SAME}, ORDERED, ulp, true, summary, #__VA_ARGS__},
+  {#name, 2, 1, loops(types), {result, SAME}, ORDERED, ulp, true, refuses(types), summary, #__VA_ARGS__},
 #include "galop/ops.def"
-    {"where", 3, 1, "?bhilBHILefdFD", {SAME, SAME}, ORDERED, 0, false, "", "select(x, y, z)"},
-    {"cast", 1, 1, "?bhilBHILefdFD", {SAME, SAME}, ORDERED, 0, false, "", "x"},
+    {"where", 3, 1, "?bhilBHILefdFD", {SAME, SAME}, ORDERED, 0, false, false, "", "select(x, y, z)"},
+    {"cast", 1, 1, "?bhilBHILefdFD", {SAME, SAME}, ORDERED, 0, false, false, "", "x"},
 };
 static_assert(std::size(kInfo) == kOps);
 
@@ -58,17 +63,19 @@ DType result_dtype(Op op, int k, DType loop) {
   return loop;
 }
 
-DType find_loop(Op op, DType t) {
+DType find_loop(Op op, std::span<const DType> operands) {
+  const OpInfo& row = info(op);
+  DType common = operands[0];
+  for (DType t : operands) common = promote_types(common, t);
+  if (row.types.find(typecode(common)) != std::string_view::npos) return common;
   constexpr std::string_view codes = "?bhilBHILefdFD";
-  const bool refused = t == DType::bool_ && info(op).types.starts_with('!');
-  if (info(op).types.find(typecode(t)) != std::string_view::npos) return t;
-  for (char code : info(op).types) {
-    if (refused || code == '!') continue;
-    auto loop = static_cast<DType>(codes.find(code));
-    if (can_cast_safely(t, loop)) return loop;
+  for (char code : row.types) {
+    if (common == DType::bool_ && row.refuses_bool) break;
+    const auto loop = static_cast<DType>(codes.find(code));
+    if (std::all_of(operands.begin(), operands.end(), [&](DType t) { return can_cast_safely(t, loop); })) return loop;
   }
-  throw TypeError("[" + std::string(info(op).name) + "] no loop for this dtype; got " + std::string(name(t)) +
-                  ", loops are " + std::string(info(op).types));
+  throw TypeError("[" + std::string(row.name) + "] no loop for this dtype; got " + std::string(name(common)) +
+                  ", loops are " + std::string(row.types));
 }
 
 int cost(Op op) {

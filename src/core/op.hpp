@@ -24,6 +24,7 @@ struct OpInfo {
   Identity identity;
   int ulp;
   bool int_second;  // the second operand is int64 whatever the first is
+  bool refuses_bool;
   std::string_view summary;
   std::string_view body;
 };
@@ -40,8 +41,10 @@ std::span<const OpAlias> op_aliases();
 /// The dtype of result `k` when the loop runs in dtype `loop`.
 DType result_dtype(Op op, int k, DType loop);
 
-/// The first loop of the row that `t` is cast to safely; throws TypeError when there is none.
-DType find_loop(Op op, DType t);
+/// The loop for operands of these dtypes: their common dtype when the row has it, else the first that each is cast to safely. Throws
+/// TypeError when there is none.
+DType find_loop(Op op, std::span<const DType> operands);
+inline DType find_loop(Op op, DType t) { return find_loop(op, std::span(&t, 1)); }
 
 /// The dtype that a loop is computed in: float32 for float16, except where neighbours in float16 are the result.
 constexpr DType compute_dtype(Op op, DType loop) {

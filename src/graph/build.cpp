@@ -80,6 +80,15 @@ array finish(std::unique_ptr<Node> node, DType t, View layout, bool at_once) {
   return a;
 }
 
+// An array that can never exist is refused where it is asked for, although nothing is allocated yet.
+void require_capacity(const View& layout, DType t) {
+  const std::int64_t bytes = layout.size() * itemsize(t);
+  if (bytes > cpu_backend().capacity())
+    throw MemoryError("[memory] the machine has " + std::to_string(cpu_backend().capacity() >> 20) + " MiB; got an array of " +
+                      std::to_string(bytes) + " bytes with shape " + to_string(layout.shape) + " and dtype " +
+                      std::string(name(t)));
+}
+
 Input as_input(const array& a, View view) {
   Input in;
   in.value = a.cell()->value;
@@ -118,6 +127,7 @@ array fill(const Dims& shape, DType t, const void* bits) {
   Lock lock;
   View layout = c_view(shape, itemsize(t));
   if (layout.size() == 0) return make_empty(shape, t);
+  require_capacity(layout, t);
   auto node = std::make_unique<Node>();
   node->kind = Kind::fill;
   node->loop = t;
@@ -132,6 +142,7 @@ array iota(const Dims& shape, const Dims& weights, std::int64_t start) {
   Lock lock;
   View layout = c_view(shape, 8);
   if (layout.size() == 0) return make_empty(shape, DType::int64);
+  require_capacity(layout, DType::int64);
   auto node = std::make_unique<Node>();
   node->kind = Kind::iota;
   node->loop = DType::int64;
@@ -155,6 +166,7 @@ array map(Op op, int which, DType loop, DType result, std::span<const MapOperand
   }
   View layout{shape, keep_order_strides(shape, itemsize(result), arrays), 0};
   if (layout.size() == 0) return make_empty(layout, result, 0);
+  require_capacity(layout, result);
   auto node = std::make_unique<Node>();
   node->kind = Kind::map;
   node->op = op;

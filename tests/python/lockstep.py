@@ -91,7 +91,20 @@ def exponent(x):
     return x.dtype.kind != "i" or bool((x >= 0).all())
 
 
-GUARDS = {"fits": fits, "product": product, "unsigned_zero": unsigned_zero, "no_nan": no_nan, "exponent": exponent}
+def apart(target, value):
+    """Not the 1-d overlap that NumPy copies element by element, so that it reads what it has just written."""
+    value = np.asarray(value)
+    steps = [x.strides[-1] for x in (target, value) if x.ndim]
+    return len(steps) < 2 or steps[0] == steps[1] or steps[0] * steps[1] < 0 or not np.shares_memory(target, value)
+
+
+def unmixed(out, *xs):
+    """No operand is another view of `out`: NumPy then writes masked elements too (a temporary of `out` comes back whole)."""
+    return all(x is out or not isinstance(x, np.ndarray) or not np.may_share_memory(x, out) for x in xs)
+
+
+GUARDS = {
+    "apart": apart, "unmixed": unmixed, "fits": fits, "product": product, "unsigned_zero": unsigned_zero, "no_nan": no_nan, "exponent": exponent}
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -34,6 +34,8 @@ ORACLES = {
     "log1p": (MP.log1p, -1070, 1023), "cbrt": (_cbrt, -1074, 1023), "sqrt": (MP.sqrt, -1074, 1023),
     "deg2rad": (lambda x: x * MP.pi / 180, -1000, 1000), "rad2deg": (lambda x: x * 180 / MP.pi, -1000, 1000),
     "sigmoid": (lambda x: 1 / (1 + MP.exp(-x)), -60, 9.4), "rsqrt": (lambda x: 1 / MP.sqrt(x), -1000, 1000),
+    "erf": (MP.erf, -1070, 3), "erfc": (MP.erfc, -60, 4.7), "absolute": (abs, -1074, 1023),
+    "sign": (MP.sign, -1074, 1023), "reciprocal": (lambda x: 1 / x, -1000, 1000),
     "arctan2": (MP.atan2, -500, 500), "hypot": (MP.hypot, -500, 500), "power": (MP.power, -40, 40),
     "float_power": (MP.power, -40, 40),
     "logaddexp": (lambda a, b: _log_add(a, b, MP.log1p, MP.exp), -20, 20),

@@ -167,6 +167,9 @@ def test_out(name, dtype):
             )
             if want[0] == "value":
                 assert got[1] is mine
+            # NumPy folds into `out` itself: a dtype that does not hold the intermediate values loses them on the way.
+            if not np.can_cast(np.asarray(getattr(np, name)(x, axis=axis)).dtype, theirs.dtype):
+                continue
             assert_reduced(name, dtype, ("value", theirs), ("value", mine), f"{dtype} out={given}{shape} axis={axis}")
 
 

@@ -84,7 +84,7 @@ void scan_dense(const Item& item, char* at, std::int64_t n, bool first, char* ac
 void run_scan(Op op, DType t, const Dims& shape, const void* in, const Dims& in_strides, void* out,
               const Dims& out_strides) {
   const Kernels& k = kernels();
-  const bool half = t == DType::float16;
+  const bool half = compute_dtype(op, t) != t;
   const int loop = static_cast<int>(half ? DType::float32 : t);
   const int table = static_cast<int>(op);
   const Item item{k.scan[table][loop],

@@ -26,7 +26,7 @@ void fill_int8(std::int64_t target, Kernels& kernels);
 void fill_int16(std::int64_t target, Kernels& kernels);
 void fill_int32(std::int64_t target, Kernels& kernels);
 void fill_int64(std::int64_t target, Kernels& kernels);
-void fill_float16(std::int64_t target, Kernels& kernels);
+void fill_rare(std::int64_t target, Kernels& kernels);
 void fill_float32(std::int64_t target, Kernels& kernels);
 void fill_float64(std::int64_t target, Kernels& kernels);
 void fill_complex64(std::int64_t target, Kernels& kernels);

@@ -1,4 +1,5 @@
-// The few rows that run on float16 itself, because neighbours in float16 are their result; all others go through float32.
+// Kernels for cases too rare for lanes: the rows that run on float16 itself, because neighbours in float16 are their result (all others
+// go through float32), and folds of comparisons over bool.
 #include "backend/cpu/shards.hpp"
 
 namespace galop::cpu {
@@ -42,12 +43,41 @@ void spacing_kernel(void* const* out, const void* const* in, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) r[i] = static_cast<std::uint16_t>(spacing_of(x[i]));
 }
 
+template <class T, class F>
+void fold(void* acc, const void* in, std::int64_t n, F f) {
+  auto& a = *static_cast<T*>(acc);
+  for (std::int64_t i = 0; i < n; ++i) a = static_cast<T>(f(a, static_cast<const T*>(in)[i]));
+}
+
+template <class T, class F>
+void scan(void* acc, const void* in, void* out, std::int64_t n, F f) {
+  auto& a = *static_cast<T*>(acc);
+  for (std::int64_t i = 0; i < n; ++i) static_cast<T*>(out)[i] = a = static_cast<T>(f(a, static_cast<const T*>(in)[i]));
+}
+
+template <class T, class F>
+void enter_folds(Kernels& kernels, Op op, DType t, F) {
+  kernels.fold[static_cast<int>(op)][static_cast<int>(t)] = [](void* acc, const void* in, std::int64_t n) {
+    fold<T>(acc, in, n, F());
+  };
+  kernels.scan[static_cast<int>(op)][static_cast<int>(t)] = [](void* acc, const void* in, void* out, std::int64_t n) {
+    scan<T>(acc, in, out, n, F());
+  };
+}
+
 }  // namespace
 
-void fill_float16(std::int64_t, Kernels& kernels) {
+void fill_rare(std::int64_t, Kernels& kernels) {
   constexpr int t = static_cast<int>(DType::float16);
   kernels.op[static_cast<int>(Op::nextafter)][t] = nextafter_kernel;
   kernels.op[static_cast<int>(Op::spacing)][t] = spacing_kernel;
+  enter_folds<std::uint16_t>(kernels, Op::nextafter, DType::float16, [](unsigned x, unsigned y) { return next_after(x, y); });
+  enter_folds<bool>(kernels, Op::equal, DType::bool_, [](bool x, bool y) { return x == y; });
+  enter_folds<bool>(kernels, Op::not_equal, DType::bool_, [](bool x, bool y) { return x != y; });
+  enter_folds<bool>(kernels, Op::less, DType::bool_, [](bool x, bool y) { return x < y; });
+  enter_folds<bool>(kernels, Op::less_equal, DType::bool_, [](bool x, bool y) { return x <= y; });
+  enter_folds<bool>(kernels, Op::greater, DType::bool_, [](bool x, bool y) { return x > y; });
+  enter_folds<bool>(kernels, Op::greater_equal, DType::bool_, [](bool x, bool y) { return x >= y; });
 }
 
 }  // namespace galop::cpu
