@@ -33,18 +33,21 @@ DType choose_loop(Op op, std::span<const arg> in, const ufunc_options& options) 
         throw TypeError(tag(op) + "no loop with this result; got dtype " + std::string(name(loop)));
       return find_loop(op, common);
     }
-    if (info(op).types.find(typecode(loop)) == std::string_view::npos)
+    if (info(op).types.find(typecode(loop)) == std::string_view::npos || result_dtype(op, 0, loop) != loop ||
+        info(op).result[1] == Result::INT32)  // frexp's results can not both have the dtype asked for
       throw TypeError(tag(op) + "no loop for the dtype asked for; got " + std::string(name(loop)));
     std::byte bits[16];
     for (const arg& a : typed)
       if (!a.is_array()) a.as_scalar().store(loop, bits);  // must fit
-    // Rows whose operands and results differ in dtype have their loop searched for, which takes safe casts only.
-    const bool mixed = info(op).int_second || info(op).result[1] == Result::INT32;
+    // A row whose operands differ in dtype has its loop searched for, which takes safe casts only.
+    const bool mixed = info(op).int_second;
     for (const arg& a : typed)
       if (a.is_array())
         require_cast(info(op).name, "operand", a.as_array().dtype(), loop, mixed ? Casting::safe : options.casting);
     return loop;
   }
+  // NumPy resolves a lone integer beside ldexp's exponents to the first loop of all.
+  if (info(op).int_second && !in[0].is_array() && in[1].is_array() && !is_inexact(common)) return DType::float16;
   // True division of integers is NumPy's one exception to its own search order.
   if (op == Op::divide && !is_inexact(common)) return DType::float64;
   try {
@@ -252,7 +255,7 @@ void ufunc::at(const array& a, std::span<const index> indices, const arg* values
   const arg pair[] = {a, values ? *values : arg(a)};
   const DType loop = choose_loop(op_, std::span(pair).first(static_cast<std::size_t>(nin())), {});
   require_cast(name(), "result", result_dtype(op_, 0, loop), a.dtype(), Casting::same_kind);
-  if (loop != a.dtype() || loop == DType::float16 || result_dtype(op_, 0, loop) != a.dtype()) {
+  if (loop != a.dtype() || loop == DType::float16 || info(op_).int_second || result_dtype(op_, 0, loop) != a.dtype()) {
     // Another dtype computes: each repetition must round to the dtype of `a`, so repetitions run one level after the
     // other.
     const array offsets = graph::iota(a.shape(), a.strides(), 0).at(indices).ravel();

@@ -12,7 +12,8 @@
 namespace galop::cpu {
 namespace {
 
-constexpr std::int64_t kSlotBytes = 4096;                  // of the widest register
+constexpr std::int64_t kRegisterBytes = 32768;             // of all registers together: they stay in the first-level cache
+constexpr std::int64_t kShortestBlock = 256, kLongestBlock = 4096;
 constexpr std::int64_t kStreamBytes = std::int64_t{32} << 20;
 constexpr std::int64_t kLongRow = 128;
 
@@ -88,10 +89,6 @@ Program::Program(const Plan& plan) : plan_(plan) {
 
   int widest = 1;
   for (DType t : plan.registers) widest = std::max(widest, itemsize(t));
-  const std::int64_t wanted = settings().block;
-  block_ = wanted > 0 ? wanted : kSlotBytes / widest;
-  slot_bytes_ = block_ * widest;
-  by_rows_ = plan.shape.size() > 0 && plan.shape.back() >= std::min(block_, kLongRow);
 
   // Last step that reads each register; outputs and reductions read at the end.
   std::vector<int> last(plan.registers.size(), -1), first(plan.registers.size(), steps), defined(plan.registers.size(), -1);
@@ -178,6 +175,11 @@ Program::Program(const Plan& plan) : plan_(plan) {
   for (std::size_t o = 0; o < plan.operands.size(); ++o)
     if (slot_[o] < 0) take(o);
   slots_ = count;
+  const std::int64_t fitting = kRegisterBytes / (widest * std::max<std::int64_t>(count, 1)) / 64 * 64;
+  const std::int64_t wanted = settings().block;
+  block_ = wanted > 0 ? wanted : std::clamp(fitting, kShortestBlock, kLongestBlock);
+  slot_bytes_ = block_ * widest;
+  by_rows_ = plan.shape.size() > 0 && plan.shape.back() >= std::min(block_, kLongRow);
 
   for (const Output& o : plan.outputs) {
     const int size = itemsize(o.dtype);

@@ -26,7 +26,8 @@ struct Kernels {
   Kernel cast[kDTypes][kDTypes];      // [from][to], every pair, NumPy's astype(casting="unsafe")
   Fold fold[kTableOps][kDTypes];      // binary rows with result SAME (and the logical ones over bool); null elsewhere and for float16
   Scan scan[kTableOps][kDTypes];      // as fold
-  void (*stream)(void* out, const void* in, std::int64_t bytes);  // a copy past the caches, for results that nobody reads soon
+  // A copy past the caches, for results that nobody reads soon. Other threads see it after a sequentially consistent fence.
+  void (*stream)(void* out, const void* in, std::int64_t bytes);
 };
 
 /// The kernels for this processor, or for the instruction set that GALOP_FORCE_ISA names (sse4, avx2, avx3; an unknown or

@@ -24,7 +24,7 @@ GALOP_INLINE void store_past_caches(char* p, Part<std::int64_t, kBytes / 8> x) {
 #endif
 }
 
-/// Whole cache lines go past the caches, the unaligned ends through them.
+/// Whole cache lines go past the caches, the unaligned ends through them. No fence: the caller needs one for all its blocks.
 void stream(void* out, const void* in, std::int64_t bytes) {
   constexpr std::int64_t line = 64;
   char* q = static_cast<char*>(out);
@@ -39,9 +39,6 @@ void stream(void* out, const void* in, std::int64_t bytes) {
     for (int k = 0; k < line; k += kBytes) store_past_caches(q + k, Part<std::int64_t, kBytes / 8>::load(p + k));
   }
   std::memcpy(q, p, static_cast<std::size_t>(bytes));
-#if defined(__x86_64__)
-  _mm_sfence();
-#endif
 }
 
 void fill_target(Kernels& kernels) { kernels.stream = stream; }
