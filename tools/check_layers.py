@@ -33,10 +33,12 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "src/api/": USER,
     "src/io/": (*USER, "src/io/"),
     "src/plot/": (*USER, "src/plot/"),
-    "src/backend/": BACKEND,
-    "src/backend/cpu/": (*BACKEND, "src/backend/cpu/"),
+    "src/backend/": (*BACKEND, "src/backend/gpu_probe"),
+    # Block sizes and thread counts are among the engine's switches.
+    "src/backend/cpu/": (*BACKEND, "src/backend/cpu/", "include/galop/engine.hpp"),
     "src/backend/cuda/": (*BACKEND, "src/backend/cuda/"),
-    "cli/": (*USER, "src/io/", "src/plot/", "cli/"),
+    # The program tells what the backends find on this machine.
+    "cli/": (*USER, "src/io/", "src/plot/", "cli/", "src/backend/cpu/", "src/backend/gpu_probe"),
     "python/src/": (*USER, "src/io/", "src/plot/", "python/src/"),
     "examples/": (PUBLIC, "examples/"),
 }
