@@ -1,9 +1,10 @@
-// Random numbers with NumPy's bits: RandomState and the functions of numpy.random over MT19937, Generator over PCG64; PyTorch's uniform
-// float32 stream.
+// Random numbers with NumPy's bits: RandomState and the functions of numpy.random over MT19937, Generator over PCG64;
+// PyTorch's uniform float32 stream.
 //
-// Parameters (low, high, loc, scale) are numbers or arrays, which broadcast. Without a `size` the result has the parameters' common
-// shape, () for numbers; with one, they must broadcast to it (ValueError). An error is thrown before the stream moves. Large fills run
-// over all threads where every element takes the same number of draws; the bits do not depend on the number of threads.
+// Parameters (low, high, loc, scale) are numbers or arrays, which broadcast. Without a `size` the result has the
+// parameters' common shape, () for numbers; with one, they must broadcast to it (ValueError). An error is thrown before
+// the stream moves. Large fills run over all threads where every element takes the same number of draws; the bits do
+// not depend on the number of threads.
 #pragma once
 
 #include <cstdint>
@@ -59,7 +60,8 @@ class RandomState {
   array standard_exponential(const Dims& size = {});
   array exponential(const arg& scale);
   array exponential(const arg& scale, const Dims& size);
-  /// Integers in [low, high) of an integer dtype or bool. Throws TypeError for other dtypes, ValueError for bounds that do not fit it.
+  /// Integers in [low, high) of an integer dtype or bool. Throws TypeError for other dtypes, ValueError for bounds that
+  /// do not fit it.
   array randint(const arg& low, const arg& high, DType t = DType::int64);
   array randint(const arg& low, const arg& high, const Dims& size, DType t = DType::int64);
   /// 0 … n - 1 in random order, int64; a copy of `a` with its first axis in random order; the same in place.
@@ -91,12 +93,12 @@ class Generator {
   /// loc + scale · z, float64. Throws ValueError for a negative scale.
   array normal(const arg& loc = 0.0, const arg& scale = 1.0);
   array normal(const arg& loc, const arg& scale, const Dims& size);
-  /// Exponential deviates by the ziggurat. Throws ValueError for a negative scale.
-  array standard_exponential(const Dims& size = {}, DType t = DType::float64);
+  /// Exponential deviates by the ziggurat, or by inversion. Throws ValueError for a negative scale.
+  array standard_exponential(const Dims& size = {}, DType t = DType::float64, bool inversion = false);
   array exponential(const arg& scale);
   array exponential(const arg& scale, const Dims& size);
-  /// Integers in [low, high), or [low, high] with `endpoint`, of an integer dtype or bool. Throws TypeError for other dtypes, ValueError
-  /// for bounds that do not fit it.
+  /// Integers in [low, high), or [low, high] with `endpoint`, of an integer dtype or bool. Throws TypeError for other
+  /// dtypes, ValueError for bounds that do not fit it.
   array integers(const arg& low, const arg& high, DType t = DType::int64, bool endpoint = false);
   array integers(const arg& low, const arg& high, const Dims& size, DType t = DType::int64, bool endpoint = false);
   /// 0 … n - 1 in random order, int64; a copy of `a` with one axis in random order; the same in place.
@@ -122,7 +124,8 @@ Generator default_rng();
 Generator default_rng(std::uint64_t seed);
 Generator default_rng(std::span<const std::uint32_t> entropy);
 
-/// The functions of numpy.random: one RandomState that the whole program shares, seeded by the operating system until seed() is called.
+/// The functions of numpy.random: one RandomState that the whole program shares, seeded by the operating system until
+/// seed() is called.
 RandomState& global_state();
 inline void seed() { global_state().seed(); }
 inline void seed(std::uint32_t s) { global_state().seed(s); }
@@ -144,7 +147,8 @@ inline array randint(const arg& low, const arg& high, const Dims& size, DType t 
 }
 
 /// float32 u · (high - low) + low with PyTorch's numbers on the CPU: torch.manual_seed(seed), then torch.rand(size) or
-/// torch.empty(size).uniform_(low, high). Throws ValueError where low > high, OverflowError where the range is not finite.
-array torch_uniform(const Dims& size, float low = 0.0f, float high = 1.0f, std::uint64_t seed = 0);
+/// torch.empty(size).uniform_(low, high). Throws ValueError where low > high, OverflowError where the range is not
+/// finite.
+array torch_uniform(const Dims& size, float low, float high, std::uint64_t seed);
 
 }  // namespace galop::random

@@ -31,7 +31,7 @@ from ._printing import *
 from ._reductions import *
 from ._galop import __version__, eval, explain, ndarray, ops, ufunc
 from ._namespace import __array_namespace_info__
-from . import _methods, _protocols, lib, testing  # isort: skip
+from . import _methods, _protocols, lib, random, testing  # isort: skip
 
 __array_api_version__ = "2025.12"
 
@@ -41,6 +41,6 @@ _protocols.fill_ufunc_map(globals())
 
 __all__ = sorted(
     {*_dtypes.__all__, *_creation.__all__, *_manipulation.__all__, *_math.__all__, *_printing.__all__, *_reductions.__all__}
-    | {*_galop.ufuncs, "ndarray", "ufunc", "eval", "explain", "ops", "testing", "lib", "e", "inf", "nan", "pi", "newaxis", "euler_gamma"}
+    | {*_galop.ufuncs, "ndarray", "ufunc", "eval", "explain", "ops", "testing", "lib", "random", "e", "inf", "nan", "pi", "newaxis", "euler_gamma"}
     | {"errstate", "geterr", "seterr", "get_printoptions", "printoptions", "set_printoptions", "index_exp", "isscalar", "s_", "AxisError"}
 )

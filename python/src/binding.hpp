@@ -119,7 +119,7 @@ std::optional<scalar> to_weak(PyObject* o);
 /// Any single number: Python's, NumPy's scalars, arrays of one element. Throws TypeError.
 scalar to_number(PyObject* o);
 
-/// An array over a NumPy array's memory. Throws TypeError naming a dtype that Galop does not have.
+/// An array over a NumPy array's memory, or a copy in native byte order. Throws TypeError naming a dtype that Galop does not have.
 array from_numpy(PyObject* numpy_array);
 /// An array of whatever NumPy makes an array of; without a copy where the object owns memory.
 array as_array(PyObject* o, std::optional<DType> dtype = {});
@@ -205,6 +205,7 @@ void bind_array(nb::module_& m);
 void bind_ufunc(nb::module_& m);
 void bind_functions(nb::module_& m);
 void bind_interop(nb::module_& m);
+void bind_random(nb::module_& m);
 
 extern PyType_Slot operator_slots[];
 extern PyType_Slot index_slots[];

@@ -156,6 +156,7 @@ NB_MODULE(_galop, m) {
   bind_ufunc(m);
   bind_functions(m);
   bind_interop(m);
+  bind_random(m);
 }
 
 }  // namespace galop::python

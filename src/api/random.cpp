@@ -380,10 +380,11 @@ array Generator::normal(const arg& loc, const arg& scale, const Dims& size) {
   return normal_of(*stream_, loc, scale, size);
 }
 
-array Generator::standard_exponential(const Dims& size, DType t) {
+array Generator::standard_exponential(const Dims& size, DType t, bool inversion) {
   graph::Lock lock;
   require_float("standard_exponential", t);
-  auto fill = [&](std::size_t n, auto* out) { stream_->standard_exponential(ExponentialMethod::kZiggurat, n, out); };
+  const auto method = inversion ? ExponentialMethod::kInversion : ExponentialMethod::kZiggurat;
+  auto fill = [&](std::size_t n, auto* out) { stream_->standard_exponential(method, n, out); };
   return t == DType::float64 ? filled<double>(size, fill) : filled<float>(size, fill);
 }
 array Generator::exponential(const arg& scale) { return exponential_of(*stream_, scale, {}); }

@@ -1,0 +1,509 @@
+"""Random numbers with NumPy's bits under NumPy's names, and PyTorch's uniform float32 stream."""
+
+import operator
+import secrets
+
+import numpy as np
+
+from ._common import asarray, at_axis, core, is_array
+
+__all__ = [
+    "BitGenerator", "Generator", "MT19937", "PCG64", "RandomState", "SeedSequence", "bytes", "choice", "default_rng", "exponential",
+    "get_state", "normal", "permutation", "rand", "randint", "randn", "random", "random_sample", "ranf", "sample", "seed", "set_state",
+    "shuffle", "standard_exponential", "standard_normal", "torch_uniform", "uniform",
+]  # fmt: skip
+
+_core = core.random
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Seeds and bit generators
+
+
+def _words(x):
+    """The 32-bit words of a non-negative integer, low word first, or of a sequence of such integers."""
+    if isinstance(x, np.ndarray) and x.dtype == np.uint32:
+        return x.ravel().tolist()
+    if isinstance(x, str):
+        x = int(x, 16 if x.startswith("0x") else 10)
+    if isinstance(x, (int, np.integer)):
+        x = int(x)
+        if x < 0:
+            raise ValueError(f"[seed] expected a non-negative integer; got {x}")
+        words = [x & 0xFFFFFFFF]
+        while x := x >> 32:
+            words.append(x & 0xFFFFFFFF)
+        return words
+    if isinstance(x, (float, np.inexact)):
+        raise TypeError(f"[seed] expected an integer; got {x}")
+    return [word for v in x for word in _words(v)]
+
+
+class SeedSequence:
+    """Mixes entropy into well distributed seeds, and spawns children whose seeds are independent."""
+
+    def __init__(self, entropy=None, *, spawn_key=(), pool_size=4, n_children_spawned=0):
+        if not isinstance(entropy, (int, np.integer, list, tuple, range, np.ndarray, type(None))):
+            raise TypeError(f"[SeedSequence] entropy must be an integer or a sequence of integers; got {entropy!r}")
+        if pool_size < 4:
+            raise ValueError(f"[SeedSequence] pool_size must be at least 4; got {pool_size}")
+        self.entropy = secrets.randbits(32 * pool_size) if entropy is None else entropy
+        self.spawn_key = tuple(spawn_key)
+        self.pool_size = pool_size
+        self.n_children_spawned = n_children_spawned
+        self._core = _core.SeedSequence(_words(self.entropy), _words(self.spawn_key), pool_size)
+
+    def __repr__(self):
+        parts = [f"entropy={self.entropy}"]
+        parts += [f"spawn_key={self.spawn_key}"] if self.spawn_key else []
+        parts += [f"pool_size={self.pool_size}"] if self.pool_size != 4 else []
+        parts += [f"n_children_spawned={self.n_children_spawned}"] if self.n_children_spawned else []
+        return f"SeedSequence({', '.join(parts)})"
+
+    def __reduce__(self):
+        return _restored_sequence, (self.state,)
+
+    @property
+    def pool(self):
+        return np.array(self._core.pool(), np.uint32)
+
+    @property
+    def state(self):
+        state = {key: getattr(self, key) for key in ("entropy", "spawn_key", "pool_size", "n_children_spawned")}
+        return {key: value for key, value in state.items() if value is not None}
+
+    def generate_state(self, n_words, dtype=np.uint32):
+        """n_words random words of dtype uint32 or uint64, always the same."""
+        dtype = np.dtype(dtype)
+        if dtype not in (np.uint32, np.uint64):
+            raise ValueError(f"[generate_state] dtype must be uint32 or uint64; got {dtype}")
+        return np.array((self._core.generate32 if dtype == np.uint32 else self._core.generate64)(n_words), dtype)
+
+    def spawn(self, n_children):
+        """Children that no other call gives again."""
+        first, self.n_children_spawned = self.n_children_spawned, self.n_children_spawned + n_children
+        return [
+            SeedSequence(self.entropy, spawn_key=(*self.spawn_key, i), pool_size=self.pool_size)
+            for i in range(first, first + n_children)
+        ]
+
+
+def _restored_sequence(state):
+    return SeedSequence(**state)
+
+
+def _sequence(seed):
+    """The seed sequence of what a bit generator may be seeded with."""
+    if isinstance(seed, SeedSequence):
+        return seed
+    if isinstance(seed, np.random.SeedSequence):
+        return SeedSequence(**seed.state)
+    return SeedSequence(seed)
+
+
+class BitGenerator:
+    """A stream of random bits; generators over the same object draw from the same stream."""
+
+    def __init__(self, seed=None):
+        if type(self) is BitGenerator:
+            raise NotImplementedError("[BitGenerator] is the base of PCG64 and MT19937")
+        self._seed_seq = _sequence(seed)
+        self._core = self._seeded(self._seed_seq._core)
+
+    @property
+    def seed_seq(self):
+        return self._seed_seq
+
+    def __reduce__(self):
+        return _restored_bits, (type(self), self._seed_seq, self.state)
+
+    def random_raw(self, size=None, output=True):
+        """The stream's own words, an integer or an array of uint64."""
+        words = self._core.random_raw(size)
+        return words if output else None
+
+    def jumped(self, jumps=1):
+        """A bit generator so far on that the streams do not meet."""
+        jumps = operator.index(jumps)
+        result = type(self)()
+        result._core = self._core.jumped(jumps)
+        return result
+
+    def spawn(self, n_children):
+        """Bit generators of the same kind from the seed sequence's children."""
+        return [type(self)(s) for s in self._seed_seq.spawn(n_children)]
+
+    def _checked(self, state):
+        if not isinstance(state, dict):
+            raise TypeError(f"[state] expected a dict; got {type(state).__name__}")
+        name = type(self).__name__
+        if state.get("bit_generator", "") != name:
+            raise ValueError(f"[state] expected the state of a {name}; got that of {state.get('bit_generator')!r}")
+        return state
+
+
+def _restored_bits(kind, seed_seq, state):
+    bits = kind(seed_seq)
+    bits.state = state
+    return bits
+
+
+class PCG64(BitGenerator):
+    """PCG XSL-RR 128/64: the bit generator of default_rng."""
+
+    _seeded = staticmethod(_core.pcg64)
+
+    @property
+    def state(self):
+        state, inc, has_uint32, uinteger = self._core.state()
+        inner = {"state": state, "inc": inc}
+        return {"bit_generator": "PCG64", "state": inner, "has_uint32": has_uint32, "uinteger": uinteger}
+
+    @state.setter
+    def state(self, value):
+        inner = self._checked(value)["state"]
+        self._core.set_pcg64(inner["state"], inner["inc"], bool(value["has_uint32"]), int(value["uinteger"]))
+
+    def advance(self, delta):
+        """The stream as after `delta` draws of 64 bits."""
+        self._core.advance(delta)
+        return self
+
+
+class MT19937(BitGenerator):
+    """The Mersenne Twister: the bit generator of RandomState."""
+
+    _seeded = staticmethod(_core.mt19937)
+
+    @property
+    def state(self):
+        key, pos = self._core.state()
+        return {"bit_generator": "MT19937", "state": {"key": np.array(key, np.uint32), "pos": pos}}
+
+    @state.setter
+    def state(self, value):
+        if isinstance(value, tuple):
+            if value[0] != "MT19937" or len(value) not in (3, 5):
+                raise ValueError(f"[state] expected the state of an MT19937; got that of {value[0]!r}")
+            value = {"bit_generator": "MT19937", "state": {"key": value[1], "pos": value[2]}}
+        inner = self._checked(value)["state"]
+        self._core.set_mt19937(np.asarray(inner["key"], np.uint32).tolist(), int(inner["pos"]))
+
+    def _legacy_seeding(self, seed):
+        """As RandomState is seeded: by an integer below 2**32, an array of them, or None for the operating system."""
+        if seed is None:
+            self._core.seed_legacy([secrets.randbits(32) for _ in range(624)], True)
+            return
+        try:
+            value = operator.index(np.squeeze(seed) if hasattr(seed, "squeeze") else seed)
+            key = np.array([value], dtype=object)
+        except TypeError:
+            key = np.asarray(seed)
+            if key.size == 0:
+                raise ValueError("[seed] must not be empty") from None
+            key = key.astype(np.int64, casting="safe")
+            if key.ndim != 1:
+                raise ValueError(f"[seed] an array of seeds must be 1-d; got shape {key.shape}") from None
+            value = None
+        if ((key < 0) | (key > 2**32 - 1)).any():
+            raise ValueError(f"[seed] must be between 0 and 2**32 - 1; got {seed}")
+        self._core.seed_legacy([int(word) for word in key], value is None)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# What Generator and RandomState have in common
+
+
+def _python(value, size, dtype):
+    """A single integer as the Python type that was asked for, if one was."""
+    return dtype(value) if size is None and (dtype is int or dtype is bool) and not is_array(value) else value
+
+
+def _fill(draw, size, dtype, out):
+    """The draw, written to `out` if there is one."""
+    if out is None:
+        return draw(size, dtype)
+    if not isinstance(out, np.ndarray) and not is_array(out):
+        raise TypeError(f"[out] expected an array; got {type(out).__name__}")
+    if out.dtype != np.dtype(dtype):
+        raise TypeError(f"[out] must have dtype {np.dtype(dtype)}; got {out.dtype}")
+    if not out.flags.c_contiguous or not out.flags.writeable:
+        raise ValueError("[out] must be contiguous in C order and writeable")
+    if size is not None and (tuple(size) if np.iterable(size) else (operator.index(size),)) != tuple(out.shape):
+        raise ValueError(f"[out] size must match the shape of out; got size {size}, shape {tuple(out.shape)}")
+    out[...] = draw(out.shape, dtype)
+    return out
+
+
+def _population(a):
+    """The array to choose from or to permute: NumPy's own where Galop has no such dtype."""
+    try:
+        return asarray(a)
+    except TypeError:
+        return np.asarray(a)
+
+
+def _take(a, order, axis=0):
+    return a[at_axis(axis, np.asarray(order) if isinstance(a, np.ndarray) else order)]
+
+
+class _Distributions:
+    """Over self._core, the C++ class, and self._bit_generator."""
+
+    def __reduce__(self):
+        return type(self), (self._bit_generator,)
+
+    def __repr__(self):
+        return f"{self} at 0x{id(self):X}"
+
+    def __str__(self):
+        return f"{type(self).__name__}({type(self._bit_generator).__name__})"
+
+    def uniform(self, low=0.0, high=1.0, size=None):
+        """float64 numbers from low to before high."""
+        return self._core.uniform(low, high, size)
+
+    def normal(self, loc=0.0, scale=1.0, size=None):
+        """Normal deviates around loc with standard deviation scale."""
+        return self._core.normal(loc, scale, size)
+
+    def exponential(self, scale=1.0, size=None):
+        """Exponential deviates with mean scale."""
+        return self._core.exponential(scale, size)
+
+    def bytes(self, length):
+        """Random bytes."""
+        return self._core.bytes(operator.index(length))
+
+    def _choose(self, a, size, replace, p, axis, shuffle):
+        array = None
+        if isinstance(a, (int, np.integer)):
+            n = int(a)
+        else:
+            array = _population(a)
+            if array.ndim == 0:
+                try:
+                    n, array = operator.index(array.item()), None
+                except TypeError:
+                    raise ValueError(f"[choice] a must be an array or an integer; got {a!r}") from None
+            else:
+                n = array.shape[axis]
+        index = self._core.choice(n, () if size is None else size, bool(replace), p, bool(shuffle))
+        if size is None:
+            index = int(index)
+        return index if array is None else _take(array, index, axis)
+
+    def _permuted(self, x, axis):
+        if isinstance(x, (int, np.integer)):
+            return self._core.permutation(int(x))
+        x = _population(x)
+        if x.ndim == 0:
+            raise np.exceptions.AxisError(f"[permutation] x must be an integer or at least 1-dimensional; got {x!r}")
+        return _take(x, self._core.permutation(x.shape[axis]), axis)
+
+    def _shuffle(self, x, axis):
+        if isinstance(x, np.ndarray):
+            if x.size:
+                rows = np.moveaxis(x, axis, 0)
+                rows[...] = rows[np.asarray(self._core.permutation(len(rows)))]
+            return
+        if axis != 0:
+            raise NotImplementedError("[shuffle] an axis other than 0 is for arrays only")
+        n = len(x)
+        if not hasattr(x, "__setitem__"):
+            raise TypeError(f"[shuffle] expected something that can be written to; got {type(x).__name__}")
+        items = [x[i] for i in self._core.permutation(n).tolist()]
+        for i in range(n):
+            x[i] = items[i]
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Generator
+
+
+class Generator(_Distributions):
+    """Random numbers from a bit generator, by the algorithms of numpy.random.Generator."""
+
+    def __init__(self, bit_generator):
+        if not isinstance(bit_generator, BitGenerator):
+            raise TypeError(f"[Generator] expected a bit generator of Galop; got {type(bit_generator).__name__}")
+        self._bit_generator = bit_generator
+        self._core = _core.Generator(bit_generator._core)
+
+    @property
+    def bit_generator(self):
+        return self._bit_generator
+
+    def spawn(self, n_children):
+        """Generators whose streams are independent of this one's and of one another's."""
+        return [type(self)(bits) for bits in self._bit_generator.spawn(n_children)]
+
+    def random(self, size=None, dtype=np.float64, out=None):
+        """Numbers from 0 to before 1, float64 or float32."""
+        return _fill(self._core.random, size, dtype, out)
+
+    def standard_normal(self, size=None, dtype=np.float64, out=None):
+        """Normal deviates around 0 with standard deviation 1, float64 or float32."""
+        return _fill(self._core.standard_normal, size, dtype, out)
+
+    def standard_exponential(self, size=None, dtype=np.float64, method="zig", out=None):
+        """Exponential deviates with mean 1, float64 or float32, by NumPy's ziggurat or (any other method) by inversion."""
+        draw = self._core.standard_exponential
+        return _fill(lambda n, t: draw(n, t, method != "zig"), size, dtype, out)
+
+    def integers(self, low, high=None, size=None, dtype=np.int64, endpoint=False):
+        """Integers from low to before high, or to high with endpoint; from 0 to before low without high."""
+        return _python(self._core.integers(low, high, size, dtype, bool(endpoint)), size, dtype)
+
+    def choice(self, a, size=None, replace=True, p=None, axis=0, shuffle=True):
+        """Random elements of an array, or of range(a), with or without replacement, with probabilities p."""
+        return self._choose(a, size, replace, p, axis, shuffle)
+
+    def permutation(self, x, axis=0):
+        """range(x), or a copy of the array, in random order along an axis."""
+        return self._permuted(x, axis)
+
+    def shuffle(self, x, axis=0):
+        """Puts an array, or a list, in random order along an axis."""
+        if is_array(x):
+            self._core.shuffle(x, axis)
+        else:
+            self._shuffle(x, axis)
+
+
+def default_rng(seed=None):
+    """A Generator over PCG64 with the seed, or over the bit generator given."""
+    if isinstance(seed, Generator):
+        return seed
+    if isinstance(seed, RandomState):
+        seed = seed._bit_generator
+    return Generator(seed if isinstance(seed, BitGenerator) else PCG64(seed))
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# RandomState
+
+
+class RandomState(_Distributions):
+    """Random numbers from MT19937 by the frozen algorithms of numpy.random.RandomState."""
+
+    def __init__(self, seed=None):
+        if isinstance(seed, BitGenerator):
+            bits = seed
+        else:
+            bits = MT19937(0)
+            bits._legacy_seeding(seed)
+        self._bit_generator = bits
+        self._core = _core.RandomState(bits._core)
+
+    def __reduce__(self):
+        return _restored_state, (self._bit_generator, self.get_state(legacy=False))
+
+    def seed(self, seed=None):
+        """Starts the stream again."""
+        if not isinstance(self._bit_generator, MT19937):
+            raise TypeError(f"[seed] only MT19937 can be seeded again; got {type(self._bit_generator).__name__}")
+        self._bit_generator._legacy_seeding(seed)
+        self._core.set_gauss(False, 0.0)
+
+    def get_state(self, legacy=True):
+        """The stream's place: ("MT19937", key, pos, has_gauss, gauss), or a dict."""
+        state = self._bit_generator.state
+        state["has_gauss"], state["gauss"] = self._core.gauss()
+        if not legacy or state["bit_generator"] != "MT19937":
+            return state
+        return "MT19937", state["state"]["key"], state["state"]["pos"], state["has_gauss"], state["gauss"]
+
+    def set_state(self, state):
+        """Goes to a place that get_state gave, of Galop or of NumPy."""
+        if isinstance(state, (tuple, list)):
+            if len(state) not in (3, 5):
+                raise ValueError(f"[set_state] expected 3 or 5 entries; got {len(state)}")
+            inner = {"key": state[1], "pos": state[2]}
+            gauss = dict(zip(("has_gauss", "gauss"), state[3:]))
+            state = {"bit_generator": state[0], "state": inner, **gauss}
+        elif not isinstance(state, dict):
+            raise TypeError(f"[set_state] expected a tuple or a dict; got {type(state).__name__}")
+        self._bit_generator.state = state
+        self._core.set_gauss(bool(state.get("has_gauss", 0)), float(state.get("gauss", 0.0)))
+
+    def random_sample(self, size=None):
+        """float64 numbers from 0 to before 1."""
+        return self._core.random_sample(size)
+
+    def random(self, size=None):
+        """float64 numbers from 0 to before 1."""
+        return self._core.random_sample(size)
+
+    def rand(self, *args):
+        """random_sample with the extents as arguments."""
+        return self._core.random_sample(args if args else None)
+
+    def standard_normal(self, size=None):
+        """Normal deviates around 0 with standard deviation 1."""
+        return self._core.standard_normal(size)
+
+    def randn(self, *args):
+        """standard_normal with the extents as arguments."""
+        return self._core.standard_normal(args if args else None)
+
+    def standard_exponential(self, size=None):
+        """Exponential deviates with mean 1."""
+        return self._core.standard_exponential(size)
+
+    def randint(self, low, high=None, size=None, dtype=int):
+        """Integers from low to before high, or from 0 to before low."""
+        return _python(self._core.randint(low, high, size, dtype), size, dtype)
+
+    def choice(self, a, size=None, replace=True, p=None):
+        """Random elements of a 1-d array, or of range(a), with or without replacement, with probabilities p."""
+        if np.ndim(a) > 1:
+            raise ValueError(f"[choice] a must be 1-dimensional; got {np.ndim(a)} dimensions")
+        return self._choose(a, size, replace, p, 0, True)
+
+    def permutation(self, x):
+        """range(x), or a copy of the array, in random order along its first axis."""
+        return self._permuted(x, 0)
+
+    def shuffle(self, x):
+        """Puts an array, or a list, in random order along its first axis."""
+        if is_array(x):
+            self._core.shuffle(x)
+        else:
+            self._shuffle(x, 0)
+
+
+def _restored_state(bits, state):
+    result = RandomState(bits)
+    result.set_state(state)
+    return result
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The functions, over one RandomState, and PyTorch's stream
+
+_global = RandomState()
+
+bytes = _global.bytes
+choice = _global.choice
+exponential = _global.exponential
+get_state = _global.get_state
+normal = _global.normal
+permutation = _global.permutation
+rand = _global.rand
+randint = _global.randint
+randn = _global.randn
+random = _global.random
+random_sample = ranf = sample = _global.random_sample
+seed = _global.seed
+set_state = _global.set_state
+shuffle = _global.shuffle
+standard_exponential = _global.standard_exponential
+standard_normal = _global.standard_normal
+uniform = _global.uniform
+
+
+def torch_uniform(size, low=0.0, high=1.0, *, seed):
+    """float32 numbers from low to high as PyTorch has them on the CPU: torch.manual_seed(seed), then
+    torch.empty(size).uniform_(low, high), or torch.rand(size)."""
+    return _core.torch_uniform(size, low, high, operator.index(seed))
