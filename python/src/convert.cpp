@@ -268,6 +268,12 @@ PyObject* python_scalar(const array& a, std::int64_t i) {
 
 array from_numpy(PyObject* numpy_array) {
   auto* a = reinterpret_cast<PyArrayObject*>(numpy_array);
+  if (!PyArray_ISNBO(PyArray_DESCR(a)->byteorder) && dtype_of_number(PyArray_TYPE(a))) {
+    // Galop computes in native byte order only, so the values are copied.
+    PyArray_Descr* d = PyArray_DescrFromType(PyArray_TYPE(a));
+    nb::object native = nb::steal(checked(PyArray_CastToType(a, d, 0)));
+    return from_numpy(native.ptr()).copy();
+  }
   DType t = checked_dtype(PyArray_DESCR(a));
   int n = PyArray_NDIM(a);
   Dims shape(PyArray_DIMS(a), PyArray_DIMS(a) + n), strides(PyArray_STRIDES(a), PyArray_STRIDES(a) + n);
@@ -412,6 +418,8 @@ void Output::take(PyObject* o) {
   if (is_array(o)) {
     array_ = &python::get(o);
   } else if (PyArray_Check(o)) {
+    if (!PyArray_ISNBO(PyArray_DESCR(reinterpret_cast<PyArrayObject*>(o))->byteorder))
+      no_such_dtype(reinterpret_cast<PyObject*>(PyArray_DESCR(reinterpret_cast<PyArrayObject*>(o))));
     store_.emplace(from_numpy(o));
     array_ = &*store_;
   } else {
