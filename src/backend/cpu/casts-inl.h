@@ -1,9 +1,10 @@
 // Conversions between lanes of any two dtypes, by the rules of NumPy's astype(casting="unsafe") on x86-64.
 //
-// Floats become integers by truncation. Where the value does not fit (NumPy leaves that to the compiler): to int8, int16, uint8 and
-// uint16 through int32, whose low bits remain; to int32 and int64 the lowest integer; to an unsigned type of width w from 2**(w-1) on
-// through x - 2**(w-1), below that through the signed type. These are the results of NumPy's contiguous loops; its strided ones differ
-// for uint32. ARM's instructions saturate instead. A signalling NaN turns quiet on its way between float types and keeps its payload.
+// Floats become integers by truncation. Where the value does not fit (NumPy leaves that to the compiler): to int8,
+// int16, uint8 and uint16 through int32, whose low bits remain; to int32 and int64 the lowest integer; to an unsigned
+// type of width w from 2**(w-1) on through x - 2**(w-1), below that through the signed type. These are the results of
+// NumPy's contiguous loops; its strided ones differ for uint32. ARM's instructions saturate instead. A signalling NaN
+// turns quiet on its way between float types and keeps its payload.
 #if defined(GALOP_CPU_CASTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GALOP_CPU_CASTS_INL_H_
 #undef GALOP_CPU_CASTS_INL_H_
@@ -77,7 +78,8 @@ GALOP_INLINE HalfPart<N> to_half(Part<float, N> x) {
   using Raw = typename U::Raw;
   const Raw bits = same_bits<std::uint32_t>(x).v;
   const Raw magnitude = bits & 0x7fffffffu;
-  // Normal halves: rounding is an integer addition on the float's bits. Smaller ones: adding 0.5 lets the adder round at 2**-24.
+  // Normal halves: rounding is an integer addition on the float's bits. Smaller ones: adding 0.5 lets the adder round
+  // at 2**-24.
   const Raw odd = (magnitude >> 13) & 1u;
   const Raw normal = (magnitude + 0xfffu + odd - 0x38000000u) >> 13;
   const Part<float, N> shifted{same_bits<float>(U{magnitude}).v + 0.5f};
@@ -91,8 +93,8 @@ GALOP_INLINE HalfPart<N> to_half(Part<float, N> x) {
 #endif
 }
 
-/// x truncated to float, the last bit set where bits were lost: rounded on to half, that is x rounded once. (Below the floats' normal
-/// range the conversion rounds, but every such value becomes a zero half.)
+/// x truncated to float, the last bit set where bits were lost: rounded on to half, that is x rounded once. (Below the
+/// floats' normal range the conversion rounds, but every such value becomes a zero half.)
 template <int N>
 GALOP_INLINE Part<float, N> rounded_to_odd(Part<double, N> x) {
   using Raw = typename Part<std::uint64_t, N>::Raw;
@@ -115,7 +117,7 @@ GALOP_INLINE Part<To, N> float_to_integer(Part<From, N> x) {
     const Raw half = Raw{} + static_cast<From>(To(1) << (8 * sizeof(To) - 1));
     const auto below = ~(x.v >= half);  // true for NaN
     const Bits low = (Bits)simple<I>(Part<From, N>{below ? x.v : x.v - half}).v;
-    const Bits is_low = (Bits)__builtin_convertvector(below, typename Part<I, N>::Raw);
+    const Bits is_low = (Bits) __builtin_convertvector(below, typename Part<I, N>::Raw);
     return {low ^ (~is_low & (To(1) << (8 * sizeof(To) - 1)))};
   }
 }
@@ -128,9 +130,12 @@ struct Cast {
       const Part<Int<From>, N> mask{(typename Part<Int<From>, N>::Raw)(x.v != From(0))};
       return Part<std::int8_t, N>{simple<std::int8_t>(mask).v & 1};
     } else if constexpr (std::is_same_v<To, half>) {
-      if constexpr (std::is_same_v<From, double>) return to_half(rounded_to_odd(x));
-      else if constexpr (std::is_same_v<From, float>) return to_half(x);
-      else return to_half(simple<float>(x));
+      if constexpr (std::is_same_v<From, double>)
+        return to_half(rounded_to_odd(x));
+      else if constexpr (std::is_same_v<From, float>)
+        return to_half(x);
+      else
+        return to_half(simple<float>(x));
     } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
       return float_to_integer<To>(x);
     } else {
@@ -142,7 +147,8 @@ struct Cast {
     if constexpr (std::is_same_v<To, bool>) {
       return call(Part<std::uint16_t, N>{x.v & 0x7fff});
     } else if constexpr (std::is_same_v<To, std::uint32_t>) {
-      const auto r = simple<std::int32_t>(to_float(x)).v;  // the lowest integer for infinities and NaN, which NumPy makes 0
+      const auto r =
+          simple<std::int32_t>(to_float(x)).v;  // the lowest integer for infinities and NaN, which NumPy makes 0
       return same_bits<To>(Part<std::int32_t, N>{r & (r != std::numeric_limits<std::int32_t>::min())});
     } else {
       return call(to_float(x));
@@ -183,9 +189,12 @@ struct CastLanes<std::complex<T>, Lanes> {
   using type = ComplexPart<T, Lanes>;
 };
 
-template <class T> struct PartSize : std::integral_constant<int, sizeof(T)> {};
-template <> struct PartSize<half> : std::integral_constant<int, 4> {};  // computed as float
-template <class T> struct PartSize<std::complex<T>> : std::integral_constant<int, sizeof(T)> {};
+template <class T>
+struct PartSize : std::integral_constant<int, sizeof(T)> {};
+template <>
+struct PartSize<half> : std::integral_constant<int, 4> {};  // computed as float
+template <class T>
+struct PartSize<std::complex<T>> : std::integral_constant<int, sizeof(T)> {};
 
 /// n complex numbers are 2 n parts.
 template <class From, class To>
@@ -215,8 +224,8 @@ void enter_casts(Kernels& kernels) {
 /// Enters the casts from one dtype to all.
 template <class From>
 void fill_casts(Kernels& kernels) {
-  enter_casts<From, bool, std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t,
-              std::uint64_t, half, float, double, std::complex<float>, std::complex<double>>(kernels);
+  enter_casts<From, bool, std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t,
+              std::uint32_t, std::uint64_t, half, float, double, std::complex<float>, std::complex<double>>(kernels);
 }
 
 }  // namespace galop::cpu::HWY_NAMESPACE

@@ -1,5 +1,5 @@
-// Folds and scans of the binary rows. Sums of floats are NumPy's pairwise sums, bit for bit; the frequent folds run over vectors; all
-// others call their kernel an element at a time.
+// Folds and scans of the binary rows. Sums of floats are NumPy's pairwise sums, bit for bit; the frequent folds run
+// over vectors; all others call their kernel an element at a time.
 #if defined(GALOP_CPU_FOLDS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GALOP_CPU_FOLDS_INL_H_
 #undef GALOP_CPU_FOLDS_INL_H_
@@ -19,8 +19,8 @@ struct IsComplex<std::complex<T>> : std::true_type {
   using Part = T;
 };
 
-// Pairwise summation, as NumPy's: up to 128 numbers in eight accumulators, more by halves whose first is a multiple of eight. Complex
-// numbers count twice, real parts in the even accumulators and imaginary parts in the odd ones.
+// Pairwise summation, as NumPy's: up to 128 numbers in eight accumulators, more by halves whose first is a multiple of
+// eight. Complex numbers count twice, real parts in the even accumulators and imaginary parts in the odd ones.
 
 template <class T>
 struct Eight {
@@ -73,7 +73,8 @@ struct Pairwise {
     for (; i + 8 <= n; i += 8) a.add(p + i);
     return finish(a, p + i, n - i);
   }
-  /// The sum of two neighbouring leaves, the first a multiple of eight long and not longer: two chains of additions at once.
+  /// The sum of two neighbouring leaves, the first a multiple of eight long and not longer: two chains of additions at
+  /// once.
   static S two_leaves(const T* p, std::int64_t n1, std::int64_t n2) {
     const T* q = p + n1;
     Eight<T> a = Eight<T>::load(p);
@@ -88,14 +89,18 @@ struct Pairwise {
     return plus(first, finish(b, q + i, n2 - i));
   }
   static GALOP_INLINE S plus(S a, S b) {
-    if constexpr (kComplex) return {a.real() + b.real(), a.imag() + b.imag()};
-    else return a + b;
+    if constexpr (kComplex)
+      return {a.real() + b.real(), a.imag() + b.imag()};
+    else
+      return a + b;
   }
   static S sum(const T* p, std::int64_t n) {
     if (n < 8) {
       S r;
-      if constexpr (kComplex) r = {T(-0.0), T(-0.0)};
-      else r = T(-0.0);
+      if constexpr (kComplex)
+        r = {T(-0.0), T(-0.0)};
+      else
+        r = T(-0.0);
       add_rest(r, p, n);
       return r;
     }
@@ -137,22 +142,37 @@ GALOP_INLINE T combine(T a, T b) {
     const bool same = a.real() == b.real();
     const bool above = same ? a.imag() >= b.imag() : a.real() > b.real() && !nan && !nan_b;
     const bool below = same ? a.imag() <= b.imag() : a.real() < b.real() && !nan && !nan_b;
-    if constexpr (O == Op::add) return {a.real() + b.real(), a.imag() + b.imag()};
-    else if constexpr (O == Op::multiply) return times(a, b);
-    else if constexpr (O == Op::maximum) return nan || above ? a : b;
-    else if constexpr (O == Op::minimum) return nan || below ? a : b;
-    else if constexpr (O == Op::fmax) return nan_b || above ? a : b;
-    else return nan_b || below ? a : b;
+    if constexpr (O == Op::add)
+      return {a.real() + b.real(), a.imag() + b.imag()};
+    else if constexpr (O == Op::multiply)
+      return times(a, b);
+    else if constexpr (O == Op::maximum)
+      return nan || above ? a : b;
+    else if constexpr (O == Op::minimum)
+      return nan || below ? a : b;
+    else if constexpr (O == Op::fmax)
+      return nan_b || above ? a : b;
+    else
+      return nan_b || below ? a : b;
   } else {
-    if constexpr (O == Op::add) return static_cast<T>(a + b);
-    else if constexpr (O == Op::multiply) return static_cast<T>(std::conditional_t<sizeof(T) == 2, unsigned, T>(a) * b);
-    else if constexpr (O == Op::maximum) return a > b || a != a ? a : b;
-    else if constexpr (O == Op::minimum) return a < b || a != a ? a : b;
-    else if constexpr (O == Op::fmax) return a > b || b != b ? a : b;
-    else if constexpr (O == Op::fmin) return a < b || b != b ? a : b;
-    else if constexpr (O == Op::bitwise_and) return static_cast<T>(a & b);
-    else if constexpr (O == Op::bitwise_or) return static_cast<T>(a | b);
-    else return static_cast<T>(a ^ b);
+    if constexpr (O == Op::add)
+      return static_cast<T>(a + b);
+    else if constexpr (O == Op::multiply)
+      return static_cast<T>(std::conditional_t<sizeof(T) == 2, unsigned, T>(a) * b);
+    else if constexpr (O == Op::maximum)
+      return a > b || a != a ? a : b;
+    else if constexpr (O == Op::minimum)
+      return a < b || a != a ? a : b;
+    else if constexpr (O == Op::fmax)
+      return a > b || b != b ? a : b;
+    else if constexpr (O == Op::fmin)
+      return a < b || b != b ? a : b;
+    else if constexpr (O == Op::bitwise_and)
+      return static_cast<T>(a & b);
+    else if constexpr (O == Op::bitwise_or)
+      return static_cast<T>(a | b);
+    else
+      return static_cast<T>(a ^ b);
   }
 }
 
@@ -260,9 +280,9 @@ void fill_folds(Kernels& kernels) {
   constexpr DType t = dtype_of<T>;
 #define GALOP_FOLDS_SAME 1
 #define GALOP_FOLDS_BOOL 0
-#define BINARY(name, types, result, ...)                                      \
-  if constexpr (GALOP_FOLDS_##result && own_kernel(types, Op::name, t)) {     \
-    enter_fold<Op::name, Row_##name, T>(kernels);                             \
+#define BINARY(name, types, result, ...)                                  \
+  if constexpr (GALOP_FOLDS_##result && own_kernel(types, Op::name, t)) { \
+    enter_fold<Op::name, Row_##name, T>(kernels);                         \
   }
 #include "galop/ops.def"
 #undef GALOP_FOLDS_SAME

@@ -24,8 +24,8 @@ constexpr std::int64_t kBaseline = HWY_NEON;
 #endif
 
 void fill(std::int64_t target, Kernels& kernels) {
-  for (FillShard shard : {fill_int8, fill_int16, fill_int32, fill_int64, fill_rare, fill_float32, fill_float64, fill_complex64, fill_complex128,
-                          fill_cast_integers, fill_cast_floats, fill_stream}) {
+  for (FillShard shard : {fill_int8, fill_int16, fill_int32, fill_int64, fill_rare, fill_float32, fill_float64,
+                          fill_complex64, fill_complex128, fill_cast_integers, fill_cast_floats, fill_stream}) {
     shard(target, kernels);
   }
 }
@@ -53,7 +53,8 @@ void share(Kernels& k) {
   }
   // Over bool the logical rows are the bitwise ones of 0 and 1.
   constexpr int boolean = static_cast<int>(DType::bool_);
-  constexpr Op logical[][2] = {{Op::logical_and, Op::bitwise_and}, {Op::logical_or, Op::bitwise_or}, {Op::logical_xor, Op::bitwise_xor}};
+  constexpr Op logical[][2] = {
+      {Op::logical_and, Op::bitwise_and}, {Op::logical_or, Op::bitwise_or}, {Op::logical_xor, Op::bitwise_xor}};
   for (const auto& [op, bitwise] : logical) {
     k.fold[static_cast<int>(op)][boolean] = k.fold[static_cast<int>(bitwise)][boolean];
     k.scan[static_cast<int>(op)][boolean] = k.scan[static_cast<int>(bitwise)][boolean];
@@ -70,7 +71,8 @@ const Isa& resolve() {
     names += names.empty() ? isa.name : std::string(", ") + isa.name;
   }
   if (names.empty()) throw ValueError("[kernels] the processor lacks SSE4; galop has no kernels for it");
-  throw ValueError("[GALOP_FORCE_ISA] not an instruction set of this processor; got '" + std::string(forced) + "', there are " + names);
+  throw ValueError("[GALOP_FORCE_ISA] not an instruction set of this processor; got '" + std::string(forced) +
+                   "', there are " + names);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Kernels for cases too rare for lanes: the rows that run on float16 itself, because neighbours in float16 are their result (all others
-// go through float32), and folds of comparisons over bool.
+// Kernels for cases too rare for lanes: the rows that run on float16 itself, because neighbours in float16 are their
+// result (all others go through float32), and folds of comparisons over bool.
 #include "backend/cpu/shards.hpp"
 
 namespace galop::cpu {
@@ -71,7 +71,8 @@ void fill_rare(std::int64_t, Kernels& kernels) {
   constexpr int t = static_cast<int>(DType::float16);
   kernels.op[static_cast<int>(Op::nextafter)][t] = nextafter_kernel;
   kernels.op[static_cast<int>(Op::spacing)][t] = spacing_kernel;
-  enter_folds<std::uint16_t>(kernels, Op::nextafter, DType::float16, [](unsigned x, unsigned y) { return next_after(x, y); });
+  enter_folds<std::uint16_t>(kernels, Op::nextafter, DType::float16,
+                             [](unsigned x, unsigned y) { return next_after(x, y); });
   enter_folds<bool>(kernels, Op::equal, DType::bool_, [](bool x, bool y) { return x == y; });
   enter_folds<bool>(kernels, Op::not_equal, DType::bool_, [](bool x, bool y) { return x != y; });
   enter_folds<bool>(kernels, Op::less, DType::bool_, [](bool x, bool y) { return x < y; });

@@ -1,4 +1,5 @@
-// Turns every row of ops.def into kernels: a functor from the body, one loop over blocks of lanes, and the table's entries.
+// Turns every row of ops.def into kernels: a functor from the body, one loop over blocks of lanes, and the table's
+// entries.
 #if defined(GALOP_CPU_LOOPS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GALOP_CPU_LOOPS_INL_H_
 #undef GALOP_CPU_LOOPS_INL_H_
@@ -83,16 +84,16 @@ struct Results<LanePair<A, B>> {
   }
 };
 
-/// Fills `staged`, room for `lanes` items, with the `rest` items at p and copies of the first one after them: padding that computes
-/// nothing new, so it raises no floating-point flag of its own.
+/// Fills `staged`, room for `lanes` items, with the `rest` items at p and copies of the first one after them: padding
+/// that computes nothing new, so it raises no floating-point flag of its own.
 template <int Item>
 __attribute__((noinline)) void stage(char* staged, const char* p, int rest, int lanes) {
   std::memcpy(staged, p, static_cast<std::size_t>(rest * Item));
   for (int i = rest; i < lanes; ++i) std::memcpy(staged + i * Item, p, Item);
 }
 
-/// The kernel of F over operand lanes X…: full vectors from memory, then the rest as one full vector through a staging buffer, by the
-/// same instructions.
+/// The kernel of F over operand lanes X…: full vectors from memory, then the rest as one full vector through a staging
+/// buffer, by the same instructions.
 template <class F, class... X>
 struct KernelOf {
   using R = decltype(F::call(std::declval<X>()...));
@@ -163,22 +164,26 @@ struct LanesOf<std::complex<T>> {
 template <Op O, class T>
 struct RowLanes {
   static auto choose() {
-    if constexpr (scalar_row(O, dtype_of<T>)) return std::type_identity<Lane<T>>{};
-    else if constexpr (integer_division(O, dtype_of<T>)) return std::type_identity<DivisionLanes<T>>{};
-    else return std::type_identity<typename LanesOf<T>::type>{};
+    if constexpr (scalar_row(O, dtype_of<T>))
+      return std::type_identity<Lane<T>>{};
+    else if constexpr (integer_division(O, dtype_of<T>))
+      return std::type_identity<DivisionLanes<T>>{};
+    else
+      return std::type_identity<typename LanesOf<T>::type>{};
   }
   using type = typename decltype(choose())::type;
 };
 
-/// Enters the kernels of the rows' loops over T into the table. Rows without vector instructions are there for the baseline only.
+/// Enters the kernels of the rows' loops over T into the table. Rows without vector instructions are there for the
+/// baseline only.
 template <class T>
 void fill_rows(Kernels& kernels) {
   constexpr DType t = dtype_of<T>;
   constexpr bool baseline = HWY_TARGET == HWY_STATIC_TARGET;
-#define GALOP_ENTER(name, types, ...)                                                                           \
-  if constexpr (own_kernel(types, Op::name, t) && (baseline || !scalar_row(Op::name, t))) {                     \
-    using X = typename RowLanes<Op::name, T>::type;                                                             \
-    kernels.op[static_cast<int>(Op::name)][static_cast<int>(t)] = KernelOf<Row_##name, __VA_ARGS__>::run;       \
+#define GALOP_ENTER(name, types, ...)                                                                     \
+  if constexpr (own_kernel(types, Op::name, t) && (baseline || !scalar_row(Op::name, t))) {               \
+    using X = typename RowLanes<Op::name, T>::type;                                                       \
+    kernels.op[static_cast<int>(Op::name)][static_cast<int>(t)] = KernelOf<Row_##name, __VA_ARGS__>::run; \
   }
 #define UNARY(name, types, ...) GALOP_ENTER(name, types, X)
 #define UNARY2(name, types, ...) GALOP_ENTER(name, types, X)
@@ -190,7 +195,8 @@ void fill_rows(Kernels& kernels) {
 #undef GALOP_ENTER
   if constexpr (canonical(Op::where, t) == Loop{Op::where, t}) {
     using X = typename LanesOf<T>::type;
-    kernels.op[static_cast<int>(Op::where)][static_cast<int>(t)] = KernelOf<Row_where, typename LanesOf<T>::Mask, X, X>::run;
+    kernels.op[static_cast<int>(Op::where)][static_cast<int>(t)] =
+        KernelOf<Row_where, typename LanesOf<T>::Mask, X, X>::run;
   }
 }
 

@@ -1,5 +1,6 @@
-// Which rows need a kernel of their own. Rows that give the same bits for another dtype or under another name share that kernel, and
-// rows without vector instructions are compiled once, for the baseline target: both keep the build short.
+// Which rows need a kernel of their own. Rows that give the same bits for another dtype or under another name share
+// that kernel, and rows without vector instructions are compiled once, for the baseline target: both keep the build
+// short.
 #pragma once
 
 #include <string_view>
@@ -100,7 +101,8 @@ constexpr Loop canonical(Op op, DType t) {
   op = same_op(op, t);
   if (op == Op::where || op == Op::positive) return {op, unsigned_twin(t)};
   if (kind(t) == 'f' || kind(t) == 'c') return {op, t};
-  if (op == Op::isfinite || op == Op::isinf) return {op, DType::uint8};  // constants; the operand is not read past its first bytes
+  if (op == Op::isfinite || op == Op::isinf)
+    return {op, DType::uint8};  // constants; the operand is not read past its first bytes
   if (t == DType::bool_) {
     switch (op) {
       case Op::add:

@@ -1,5 +1,5 @@
-// Operations that no vector instruction serves, over one element at a time: Lane<T> is a lane class of one lane, so that the rows of
-// ops.def compile against it as they do against vectors. Compiled once, for the baseline target.
+// Operations that no vector instruction serves, over one element at a time: Lane<T> is a lane class of one lane, so
+// that the rows of ops.def compile against it as they do against vectors. Compiled once, for the baseline target.
 #pragma once
 
 #include <bit>
@@ -34,8 +34,8 @@ struct LanePair {
   Lane<B> second;
 };
 
-// Division of 64-bit integers too large for doubles: x / 0 is 0 and raises the division flag, the lowest integer divided by -1 wraps to
-// itself (NumPy's rules).
+// Division of 64-bit integers too large for doubles: x / 0 is 0 and raises the division flag, the lowest integer
+// divided by -1 wraps to itself (NumPy's rules).
 
 template <class T>
 inline bool no_division(T x, T y) {
@@ -104,10 +104,10 @@ inline Lane<T> ldexp(Lane<T> x, Lane<std::int64_t> y) {
 
 // Complex functions, as the C library has them (NumPy calls the same).
 
-#define GALOP_COMPLEX(name, f)                                           \
-  template <class T>                                                     \
-  inline Lane<std::complex<T>> name(Lane<std::complex<T>> x) {           \
-    return {f(x.v)};                                                     \
+#define GALOP_COMPLEX(name, f)                                 \
+  template <class T>                                           \
+  inline Lane<std::complex<T>> name(Lane<std::complex<T>> x) { \
+    return {f(x.v)};                                           \
   }
 GALOP_COMPLEX(exp, std::exp)
 GALOP_COMPLEX(log, std::log)
@@ -155,7 +155,8 @@ inline Lane<std::complex<T>> log1p(Lane<std::complex<T>> x) {
 template <class T>
 inline Lane<std::complex<T>> expm1(Lane<std::complex<T>> x) {
   const T half = std::sin(x.v.imag() / 2);
-  return {{std::expm1(x.v.real()) * std::cos(x.v.imag()) - 2 * half * half, std::exp(x.v.real()) * std::sin(x.v.imag())}};
+  return {
+      {std::expm1(x.v.real()) * std::cos(x.v.imag()) - 2 * half * half, std::exp(x.v.real()) * std::sin(x.v.imag())}};
 }
 
 template <class T>

@@ -1,4 +1,5 @@
-// The shards of the kernel table, one a source file so that they build in parallel. Each enters its kernels for one Highway target.
+// The shards of the kernel table, one a source file so that they build in parallel. Each enters its kernels for one
+// Highway target.
 #pragma once
 
 #include <cstdint>
@@ -39,9 +40,9 @@ void fill_stream(std::int64_t target, Kernels& kernels);
 
 // The body of a shard's function: calls fill_target of the target's namespace.
 #if defined(__x86_64__)
-#define GALOP_FILL_TARGET(target, kernels)                              \
-  if (target == HWY_AVX3) return N_AVX3::fill_target(kernels);          \
-  if (target == HWY_AVX2) return N_AVX2::fill_target(kernels);          \
+#define GALOP_FILL_TARGET(target, kernels)                     \
+  if (target == HWY_AVX3) return N_AVX3::fill_target(kernels); \
+  if (target == HWY_AVX2) return N_AVX2::fill_target(kernels); \
   return N_SSE4::fill_target(kernels)
 #else
 #define GALOP_FILL_TARGET(target, kernels) \

@@ -1,7 +1,9 @@
-// Which instruction sets the kernels are compiled for: three on x86-64 (SSE4, AVX2, AVX-512), NEON on ARM. Include before Highway.
+// Which instruction sets the kernels are compiled for: three on x86-64 (SSE4, AVX2, AVX-512), NEON on ARM. Include
+// before Highway.
 //
-// Highway compiles one source for every target and says what the processor supports; the lanes themselves are the compiler's vector
-// types (vec-inl.h), because Highway's packaged version lacks 8-bit multiplication, integer division and several conversions.
+// Highway compiles one source for every target and says what the processor supports; the lanes themselves are the
+// compiler's vector types (vec-inl.h), because Highway's packaged version lacks 8-bit multiplication, integer division
+// and several conversions.
 #pragma once
 
 #if defined(__x86_64__)

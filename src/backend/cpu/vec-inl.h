@@ -1,5 +1,6 @@
-// Lanes: V<T>, a full vector of T; M<I>, a mask beside lanes of that width; C<T>, complex lanes as two vectors; Part<T, N>, N lanes of
-// T whatever their width. All over the compiler's vector types, which have every operator, comparison and conversion.
+// Lanes: V<T>, a full vector of T; M<I>, a mask beside lanes of that width; C<T>, complex lanes as two vectors; Part<T,
+// N>, N lanes of T whatever their width. All over the compiler's vector types, which have every operator, comparison
+// and conversion.
 //
 // Every lane type has N (lanes), kItem (bytes of one lane in memory), load and store. Memory need not be aligned.
 #if defined(GALOP_CPU_VEC_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -24,12 +25,30 @@ inline constexpr int kBytes = HWY_MAX_BYTES;
 
 template <int Size>
 struct IntOf {};
-template <> struct IntOf<1> { using I = std::int8_t; using U = std::uint8_t; };
-template <> struct IntOf<2> { using I = std::int16_t; using U = std::uint16_t; };
-template <> struct IntOf<4> { using I = std::int32_t; using U = std::uint32_t; };
-template <> struct IntOf<8> { using I = std::int64_t; using U = std::uint64_t; };
-template <class T> using Int = typename IntOf<sizeof(T)>::I;
-template <class T> using Uint = typename IntOf<sizeof(T)>::U;
+template <>
+struct IntOf<1> {
+  using I = std::int8_t;
+  using U = std::uint8_t;
+};
+template <>
+struct IntOf<2> {
+  using I = std::int16_t;
+  using U = std::uint16_t;
+};
+template <>
+struct IntOf<4> {
+  using I = std::int32_t;
+  using U = std::uint32_t;
+};
+template <>
+struct IntOf<8> {
+  using I = std::int64_t;
+  using U = std::uint64_t;
+};
+template <class T>
+using Int = typename IntOf<sizeof(T)>::I;
+template <class T>
+using Uint = typename IntOf<sizeof(T)>::U;
 
 template <class T, int Lanes>
 struct RawOf {
@@ -52,12 +71,14 @@ struct Part {
   GALOP_INLINE void store(char* p) const { std::memcpy(p, &v, sizeof(Raw)); }
 };
 
-/// The lanes as another type. Integers widen and narrow by factors of two, for which the compiler has instructions, and meet floats
-/// at their own width or half of it.
+/// The lanes as another type. Integers widen and narrow by factors of two, for which the compiler has instructions, and
+/// meet floats at their own width or half of it.
 template <class To, class From, int N>
 GALOP_INLINE Part<To, N> simple(Part<From, N> x) {
   constexpr bool whole = std::is_integral_v<From> && std::is_integral_v<To>;
-  using Middle = typename IntOf<sizeof(From) < sizeof(To) ? 2 * sizeof(From) : sizeof(From) == 1 ? 1 : sizeof(From) / 2>::I;
+  using Middle = typename IntOf<sizeof(From) < sizeof(To) ? 2 * sizeof(From)
+                                : sizeof(From) == 1       ? 1
+                                                          : sizeof(From) / 2>::I;
   using Step = std::conditional_t<std::is_signed_v<From>, Middle, std::make_unsigned_t<Middle>>;
   if constexpr (whole && (sizeof(To) > 2 * sizeof(From) || sizeof(From) > 2 * sizeof(To))) {
     return simple<To>(Part<Step, N>{__builtin_convertvector(x.v, typename Part<Step, N>::Raw)});
@@ -130,16 +151,16 @@ template <class T>
 using MaskOf = M<Int<T>>;
 
 // Integer arithmetic wraps around: signed lanes go through unsigned ones.
-#define GALOP_OPERATOR(op)                                                             \
-  template <class T>                                                                   \
-  GALOP_INLINE V<T> operator op(V<T> a, V<T> b) {                                      \
-    using Raw = typename V<T>::Raw;                                                    \
-    using URaw = typename V<T>::URaw;                                                  \
-    if constexpr (std::is_floating_point_v<T>) {                                       \
-      return V<T>(a.v op b.v);                                                         \
-    } else {                                                                           \
-      return V<T>((Raw)((URaw)a.v op(URaw) b.v));                                      \
-    }                                                                                  \
+#define GALOP_OPERATOR(op)                        \
+  template <class T>                              \
+  GALOP_INLINE V<T> operator op(V<T> a, V<T> b) { \
+    using Raw = typename V<T>::Raw;               \
+    using URaw = typename V<T>::URaw;             \
+    if constexpr (std::is_floating_point_v<T>) {  \
+      return V<T>(a.v op b.v);                    \
+    } else {                                      \
+      return V<T>((Raw)((URaw)a.v op(URaw) b.v)); \
+    }                                             \
   }
 GALOP_OPERATOR(+)
 GALOP_OPERATOR(-)
@@ -151,24 +172,24 @@ GALOP_INLINE V<T> operator/(V<T> a, V<T> b) {
   return V<T>(a.v / b.v);
 }
 
-#define GALOP_OPERATOR(op)                           \
-  template <class T>                                 \
-  GALOP_INLINE V<T> operator op(V<T> a, V<T> b) {    \
-    return V<T>(a.v op b.v);                         \
-  }                                                  \
-  template <class I>                                 \
-  GALOP_INLINE M<I> operator op(M<I> a, M<I> b) {    \
-    return {a.v op b.v};                             \
+#define GALOP_OPERATOR(op)                        \
+  template <class T>                              \
+  GALOP_INLINE V<T> operator op(V<T> a, V<T> b) { \
+    return V<T>(a.v op b.v);                      \
+  }                                               \
+  template <class I>                              \
+  GALOP_INLINE M<I> operator op(M<I> a, M<I> b) { \
+    return {a.v op b.v};                          \
   }
 GALOP_OPERATOR(&)
 GALOP_OPERATOR(|)
 GALOP_OPERATOR(^)
 #undef GALOP_OPERATOR
 
-#define GALOP_OPERATOR(op)                                  \
-  template <class T>                                        \
-  GALOP_INLINE MaskOf<T> operator op(V<T> a, V<T> b) {      \
-    return {(typename MaskOf<T>::Raw)(a.v op b.v)};         \
+#define GALOP_OPERATOR(op)                             \
+  template <class T>                                   \
+  GALOP_INLINE MaskOf<T> operator op(V<T> a, V<T> b) { \
+    return {(typename MaskOf<T>::Raw)(a.v op b.v)};    \
   }
 GALOP_OPERATOR(==)
 GALOP_OPERATOR(!=)

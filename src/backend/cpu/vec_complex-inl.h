@@ -1,4 +1,5 @@
-// The leaf functions of ops.def over complex lanes, by NumPy's formulas and NumPy's order (lexicographic, with its rules for NaN).
+// The leaf functions of ops.def over complex lanes, by NumPy's formulas and NumPy's order (lexicographic, with its
+// rules for NaN).
 #if defined(GALOP_CPU_VEC_COMPLEX_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GALOP_CPU_VEC_COMPLEX_INL_H_
 #undef GALOP_CPU_VEC_COMPLEX_INL_H_
@@ -48,9 +49,9 @@ GALOP_INLINE C<T> operator/(C<T> a, C<T> b) {
   return {select(by_zero, a.re / abs_re, re), select(by_zero, a.im / abs_re, im)};
 }
 
-#define GALOP_ORDER(op)                                                                                          \
-  template <class T>                                                                                             \
-  GALOP_INLINE MaskOf<T> operator op(C<T> a, C<T> b) {                                                           \
+#define GALOP_ORDER(op)                                                                                             \
+  template <class T>                                                                                                \
+  GALOP_INLINE MaskOf<T> operator op(C<T> a, C<T> b) {                                                              \
     return ((a.re != b.re) & (a.re op b.re) & (a.im == a.im) & (b.im == b.im)) | ((a.re == b.re) & (a.im op b.im)); \
   }
 GALOP_ORDER(<)

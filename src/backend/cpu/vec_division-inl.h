@@ -1,6 +1,6 @@
-// Division of integers over lanes, exact through floats: float holds every quotient of 8- and 16-bit integers, double those of 32-bit
-// ones, and of 64-bit ones below 2**51 (larger ones go lane by lane). A rounded quotient never falls below the true one's integer
-// part, and reaches the next integer only where the remainder then shows it.
+// Division of integers over lanes, exact through floats: float holds every quotient of 8- and 16-bit integers, double
+// those of 32-bit ones, and of 64-bit ones below 2**51 (larger ones go lane by lane). A rounded quotient never falls
+// below the true one's integer part, and reaches the next integer only where the remainder then shows it.
 //
 // x / 0 is 0 and raises the division flag; the lowest integer divided by -1 wraps to itself (NumPy's rules).
 #if defined(GALOP_CPU_VEC_DIVISION_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -122,31 +122,18 @@ GALOP_INLINE Pair<V<T>, V<T>> divide_long(V<T> x, V<T> y) {
   return {from_bits<T>(bits(q)), from_bits<T>(bits(r))};
 }
 template <class T>
-  requires std::is_integral_v<T>
-GALOP_INLINE Pair<V<T>, V<T>> divmod(V<T> x, V<T> y) {
-  return divide_long<true>(x, y);
-}
+requires std::is_integral_v<T> GALOP_INLINE Pair<V<T>, V<T>> divmod(V<T> x, V<T> y) { return divide_long<true>(x, y); }
 template <class T>
-  requires std::is_integral_v<T>
-GALOP_INLINE V<T> floor_divide(V<T> x, V<T> y) {
-  return divide_long<true>(x, y).first;
-}
+requires std::is_integral_v<T> GALOP_INLINE V<T> floor_divide(V<T> x, V<T> y) { return divide_long<true>(x, y).first; }
 template <class T>
-  requires std::is_integral_v<T>
-GALOP_INLINE V<T> remainder(V<T> x, V<T> y) {
-  return divide_long<true>(x, y).second;
-}
+requires std::is_integral_v<T> GALOP_INLINE V<T> remainder(V<T> x, V<T> y) { return divide_long<true>(x, y).second; }
 template <class T>
-  requires std::is_integral_v<T>
-GALOP_INLINE V<T> fmod(V<T> x, V<T> y) {
-  return divide_long<false>(x, y).second;
-}
+requires std::is_integral_v<T> GALOP_INLINE V<T> fmod(V<T> x, V<T> y) { return divide_long<false>(x, y).second; }
 
-/// x ** y by squaring, modulo 2**width; as many rounds as the greatest exponent has bits. Exponents are not negative, so unsigned lanes
-/// serve signed integers as well.
+/// x ** y by squaring, modulo 2**width; as many rounds as the greatest exponent has bits. Exponents are not negative,
+/// so unsigned lanes serve signed integers as well.
 template <class T>
-  requires std::is_integral_v<T>
-GALOP_INLINE V<T> power(V<T> x, V<T> y) {
+requires std::is_integral_v<T> GALOP_INLINE V<T> power(V<T> x, V<T> y) {
   const V<T> zero(T(0));
   V<T> result(T(1));
   while (any(y != zero)) {

@@ -1,5 +1,5 @@
-// The C library's functions over lanes of float and double: glibc's libmvec where its result is within 4 ULP everywhere and every
-// special value exact, SLEEF elsewhere. tests/cpp/vec_libm_test.cpp holds both to that.
+// The C library's functions over lanes of float and double: glibc's libmvec where its result is within 4 ULP everywhere
+// and every special value exact, SLEEF elsewhere. tests/cpp/vec_libm_test.cpp holds both to that.
 #if defined(GALOP_CPU_VEC_LIBM_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GALOP_CPU_VEC_LIBM_INL_H_
 #undef GALOP_CPU_VEC_LIBM_INL_H_
@@ -58,18 +58,19 @@ namespace galop::cpu::HWY_NAMESPACE {
 using RawD = V<double>::Raw;
 using RawF = V<float>::Raw;
 
-#define GALOP_LIBM1(ours, symbol_d, symbol_f)                                                     \
-  extern "C" RawD symbol_d(RawD);                                                                 \
-  extern "C" RawF symbol_f(RawF);                                                                 \
-  GALOP_INLINE V<double> ours(V<double> x) { return V<double>(symbol_d(x.v)); }                   \
+#define GALOP_LIBM1(ours, symbol_d, symbol_f)                                   \
+  extern "C" RawD symbol_d(RawD);                                               \
+  extern "C" RawF symbol_f(RawF);                                               \
+  GALOP_INLINE V<double> ours(V<double> x) { return V<double>(symbol_d(x.v)); } \
   GALOP_INLINE V<float> ours(V<float> x) { return V<float>(symbol_f(x.v)); }
-#define GALOP_LIBM2(ours, symbol_d, symbol_f)                                                              \
-  extern "C" RawD symbol_d(RawD, RawD);                                                                    \
-  extern "C" RawF symbol_f(RawF, RawF);                                                                    \
-  GALOP_INLINE V<double> ours(V<double> x, V<double> y) { return V<double>(symbol_d(x.v, y.v)); }          \
+#define GALOP_LIBM2(ours, symbol_d, symbol_f)                                                     \
+  extern "C" RawD symbol_d(RawD, RawD);                                                           \
+  extern "C" RawF symbol_f(RawF, RawF);                                                           \
+  GALOP_INLINE V<double> ours(V<double> x, V<double> y) { return V<double>(symbol_d(x.v, y.v)); } \
   GALOP_INLINE V<float> ours(V<float> x, V<float> y) { return V<float>(symbol_f(x.v, y.v)); }
 
-// SLEEF where it is both faster and no less exact; for log of float because NumPy's own error leaves no room beside libmvec's 3.9 ULP.
+// SLEEF where it is both faster and no less exact; for log of float because NumPy's own error leaves no room beside
+// libmvec's 3.9 ULP.
 GALOP_LIBM1(exp, GALOP_FAST_D(v, exp, u10), GALOP_FAST_F(v, exp, u10))
 GALOP_LIBM1(exp2, GALOP_FAST_D(v, exp2, u10), GALOP_FAST_F(v, exp2, u10))
 GALOP_LIBM1(expm1, GALOP_FAST_D(v, expm1, u10), GALOP_FAST_F(v, expm1, u10))
@@ -114,8 +115,10 @@ inline constexpr T kLogOf2 = static_cast<T>(0.6931471805599453094172321214581765
 
 template <class T>
 GALOP_INLINE V<T> log1p(V<T> x) {
-  if constexpr (kRepair) return select(x > V<T>(kHuge<T>), log(x), log1p_of(x));
-  else return log1p_of(x);
+  if constexpr (kRepair)
+    return select(x > V<T>(kHuge<T>), log(x), log1p_of(x));
+  else
+    return log1p_of(x);
 }
 template <class T>
 GALOP_INLINE V<T> half_exp(V<T> x) {  // exp(x) / 2 where exp(x) overflows
@@ -133,8 +136,10 @@ GALOP_INLINE V<T> sinh(V<T> x) {
 }
 template <class T>
 GALOP_INLINE V<T> cosh(V<T> x) {
-  if constexpr (kRepair) return select(absolute(x) > V<T>(kExpLimit<T>), half_exp(absolute(x)), cosh_of(x));
-  else return cosh_of(x);
+  if constexpr (kRepair)
+    return select(absolute(x) > V<T>(kExpLimit<T>), half_exp(absolute(x)), cosh_of(x));
+  else
+    return cosh_of(x);
 }
 template <class T>
 GALOP_INLINE V<T> arcsinh(V<T> x) {
@@ -147,22 +152,27 @@ GALOP_INLINE V<T> arcsinh(V<T> x) {
 }
 template <class T>
 GALOP_INLINE V<T> arccosh(V<T> x) {
-  if constexpr (kRepair) return select(x > V<T>(kHuge<T>), log(x) + V<T>(kLogOf2<T>), arccosh_of(x));
-  else return arccosh_of(x);
+  if constexpr (kRepair)
+    return select(x > V<T>(kHuge<T>), log(x) + V<T>(kLogOf2<T>), arccosh_of(x));
+  else
+    return arccosh_of(x);
 }
 
 /// 1 ** y and x ** 0 are 1, for NaN as well.
 template <class T>
-  requires std::is_floating_point_v<T>
-GALOP_INLINE V<T> power(V<T> x, V<T> y) {
+requires std::is_floating_point_v<T> GALOP_INLINE V<T> power(V<T> x, V<T> y) {
   const V<T> one(T(1));
   V<T> r = power_of(x, y);
-  if constexpr (kRepair) r = select(y == one, x, r);
+  if constexpr (kRepair) {
+    const MaskOf<T> beyond = isinf(r) & isfinite(x) & isfinite(y) & (x != V<T>(T(0)));
+    if (any(beyond)) r = select(beyond, lane_by_lane(x, y, [](T a, T b) { return std::pow(a, b); }), r);
+  }
   return select((x == one) | (y == V<T>(T(0))), one, r);
 }
 
-// log(exp(x) + exp(y)) without overflow; equal infinities must not meet in x - y. Where a negative operand and the logarithm nearly
-// cancel, only the C library's own values, which NumPy uses, agree with NumPy to more than an absolute error.
+// log(exp(x) + exp(y)) without overflow; equal infinities must not meet in x - y. Where a negative operand and the
+// logarithm nearly cancel, only the C library's own values, which NumPy uses, agree with NumPy to more than an absolute
+// error.
 template <class T, class Small, class Exact>
 GALOP_INLINE V<T> log_of_sum(V<T> x, V<T> y, V<T> log2, Small small, Exact exact) {
   const V<T> d = x - y;

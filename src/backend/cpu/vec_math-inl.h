@@ -1,5 +1,6 @@
-// The leaf functions of ops.def over lanes of integers and floats. A new one is written here once, in terms of V<T>, and in the CUDA
-// prelude. Functions of the C library's kind are bound in vec_libm-inl.h, complex numbers are in vec_complex-inl.h.
+// The leaf functions of ops.def over lanes of integers and floats. A new one is written here once, in terms of V<T>,
+// and in the CUDA prelude. Functions of the C library's kind are bound in vec_libm-inl.h, complex numbers are in
+// vec_complex-inl.h.
 #if defined(GALOP_CPU_VEC_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GALOP_CPU_VEC_MATH_INL_H_
 #undef GALOP_CPU_VEC_MATH_INL_H_
@@ -21,9 +22,11 @@ inline constexpr Uint<T> kInfBits = static_cast<Uint<T>>(sizeof(T) == 4 ? 0x7f80
 inline constexpr bool kHasFma = HWY_TARGET != HWY_SSE4;
 
 // Instructions that the vector types do not name.
-#define GALOP_BY_TYPE(f64, f32)                                         \
-  if constexpr (sizeof(T) == 8) return V<T>((typename V<T>::Raw)(f64)); \
-  else return V<T>((typename V<T>::Raw)(f32))
+#define GALOP_BY_TYPE(f64, f32)             \
+  if constexpr (sizeof(T) == 8)             \
+    return V<T>((typename V<T>::Raw)(f64)); \
+  else                                      \
+    return V<T>((typename V<T>::Raw)(f32))
 #if HWY_TARGET == HWY_AVX3
 template <class T>
 GALOP_INLINE V<T> sqrt(V<T> x) {
@@ -31,11 +34,13 @@ GALOP_INLINE V<T> sqrt(V<T> x) {
 }
 template <int Mode, class T>
 GALOP_INLINE V<T> rounded(V<T> x) {
-  GALOP_BY_TYPE(_mm512_maskz_roundscale_pd(0xff, (__m512d)x.v, Mode | 8), _mm512_maskz_roundscale_ps(0xffff, (__m512)x.v, Mode | 8));
+  GALOP_BY_TYPE(_mm512_maskz_roundscale_pd(0xff, (__m512d)x.v, Mode | 8),
+                _mm512_maskz_roundscale_ps(0xffff, (__m512)x.v, Mode | 8));
 }
 template <class T>
 GALOP_INLINE V<T> fused(V<T> x, V<T> y, V<T> z) {  // x * y + z, rounded once
-  GALOP_BY_TYPE(_mm512_fmadd_pd((__m512d)x.v, (__m512d)y.v, (__m512d)z.v), _mm512_fmadd_ps((__m512)x.v, (__m512)y.v, (__m512)z.v));
+  GALOP_BY_TYPE(_mm512_fmadd_pd((__m512d)x.v, (__m512d)y.v, (__m512d)z.v),
+                _mm512_fmadd_ps((__m512)x.v, (__m512)y.v, (__m512)z.v));
 }
 #elif HWY_TARGET == HWY_AVX2
 template <class T>
@@ -48,7 +53,8 @@ GALOP_INLINE V<T> rounded(V<T> x) {
 }
 template <class T>
 GALOP_INLINE V<T> fused(V<T> x, V<T> y, V<T> z) {
-  GALOP_BY_TYPE(_mm256_fmadd_pd((__m256d)x.v, (__m256d)y.v, (__m256d)z.v), _mm256_fmadd_ps((__m256)x.v, (__m256)y.v, (__m256)z.v));
+  GALOP_BY_TYPE(_mm256_fmadd_pd((__m256d)x.v, (__m256d)y.v, (__m256d)z.v),
+                _mm256_fmadd_ps((__m256)x.v, (__m256)y.v, (__m256)z.v));
 }
 #elif HWY_TARGET == HWY_SSE4
 template <class T>
@@ -88,10 +94,22 @@ GALOP_INLINE V<T> fused(V<T> x, V<T> y, V<T> z) {
 #endif
 #undef GALOP_BY_TYPE
 
-template <class T> GALOP_INLINE V<T> rint(V<T> x) { return rounded<0>(x); }
-template <class T> GALOP_INLINE V<T> floor(V<T> x) { return rounded<1>(x); }
-template <class T> GALOP_INLINE V<T> ceil(V<T> x) { return rounded<2>(x); }
-template <class T> GALOP_INLINE V<T> trunc(V<T> x) { return rounded<3>(x); }
+template <class T>
+GALOP_INLINE V<T> rint(V<T> x) {
+  return rounded<0>(x);
+}
+template <class T>
+GALOP_INLINE V<T> floor(V<T> x) {
+  return rounded<1>(x);
+}
+template <class T>
+GALOP_INLINE V<T> ceil(V<T> x) {
+  return rounded<2>(x);
+}
+template <class T>
+GALOP_INLINE V<T> trunc(V<T> x) {
+  return rounded<3>(x);
+}
 
 // Signs, classes and parts.
 
@@ -193,23 +211,30 @@ GALOP_INLINE Pair<V<T>, Part<std::int32_t, V<T>::N>> frexp(V<T> x) {
   const V<Uint<T>> field(kInfBits<T>);
   const V<I> power_of_two(((typename V<I>::Raw)(bits(scaled) & field).v) >> (digits - 1));
   const MaskOf<T> itself = ~isfinite(x) | (x == V<T>(T(0)));
-  const V<I> exponent = select(itself, none, power_of_two - select(small, V<I>(static_cast<I>(bias + digits)), V<I>(bias)));
-  const V<T> mantissa = from_bits<T>((bits(scaled) & ~field) | V<Uint<T>>(static_cast<Uint<T>>(Uint<T>(bias) << (digits - 1))));
-  return {select(itself, x, mantissa), {__builtin_convertvector(exponent.v, typename Part<std::int32_t, V<T>::N>::Raw)}};
+  const V<I> exponent =
+      select(itself, none, power_of_two - select(small, V<I>(static_cast<I>(bias + digits)), V<I>(bias)));
+  const V<T> mantissa =
+      from_bits<T>((bits(scaled) & ~field) | V<Uint<T>>(static_cast<Uint<T>>(Uint<T>(bias) << (digits - 1))));
+  return {select(itself, x, mantissa),
+          {__builtin_convertvector(exponent.v, typename Part<std::int32_t, V<T>::N>::Raw)}};
 }
 
-// Least and greatest. Of equal values the second counts, as in the x86 instructions that NumPy uses: maximum(-0.0, 0.0) is 0.0 and
-// maximum(0.0, -0.0) is -0.0.
+// Least and greatest. Of equal values the second counts, as in the x86 instructions that NumPy uses: maximum(-0.0, 0.0)
+// is 0.0 and maximum(0.0, -0.0) is -0.0.
 
 template <class T>
 GALOP_INLINE V<T> maximum(V<T> x, V<T> y) {
-  if constexpr (std::is_floating_point_v<T>) return select((x > y) | (x != x), x, y);
-  else return select(x > y, x, y);
+  if constexpr (std::is_floating_point_v<T>)
+    return select((x > y) | (x != x), x, y);
+  else
+    return select(x > y, x, y);
 }
 template <class T>
 GALOP_INLINE V<T> minimum(V<T> x, V<T> y) {
-  if constexpr (std::is_floating_point_v<T>) return select((x < y) | (x != x), x, y);
-  else return select(x < y, x, y);
+  if constexpr (std::is_floating_point_v<T>)
+    return select((x < y) | (x != x), x, y);
+  else
+    return select(x < y, x, y);
 }
 template <class T>
 GALOP_INLINE V<T> fmax(V<T> x, V<T> y) {
@@ -246,11 +271,10 @@ GALOP_INLINE V<T> radians(V<T> x) {
   return x * V<T>(static_cast<T>(3.141592653589793238462643383279502884L) / T(180));
 }
 
-/// Exact remainder of truncated division. Quotients below 2**(digits - 1) come from one fused multiplication; the rest, and every
-/// special value, from the C library, which is exact as well.
+/// Exact remainder of truncated division. Quotients below 2**(digits - 1) come from one fused multiplication; the rest,
+/// and every special value, from the C library, which is exact as well.
 template <class T>
-  requires std::is_floating_point_v<T>
-GALOP_INLINE V<T> fmod(V<T> x, V<T> y) {
+requires std::is_floating_point_v<T> GALOP_INLINE V<T> fmod(V<T> x, V<T> y) {
   const auto by_library = [](T a, T b) { return std::fmod(a, b); };
   if constexpr (!kHasFma) {
     return lane_by_lane(x, y, by_library);
@@ -269,8 +293,7 @@ GALOP_INLINE V<T> fmod(V<T> x, V<T> y) {
   }
 }
 template <class T>
-  requires std::is_floating_point_v<T>
-GALOP_INLINE Pair<V<T>, V<T>> divmod(V<T> x, V<T> y) {
+requires std::is_floating_point_v<T> GALOP_INLINE Pair<V<T>, V<T>> divmod(V<T> x, V<T> y) {
   const V<T> zero(T(0));
   const V<T> one(T(1));
   const V<T> ratio = x / y;
@@ -285,13 +308,9 @@ GALOP_INLINE Pair<V<T>, V<T>> divmod(V<T> x, V<T> y) {
   return {select(y == zero, ratio, down), r};
 }
 template <class T>
-  requires std::is_floating_point_v<T>
-GALOP_INLINE V<T> floor_divide(V<T> x, V<T> y) {
-  return divmod(x, y).first;
-}
+requires std::is_floating_point_v<T> GALOP_INLINE V<T> floor_divide(V<T> x, V<T> y) { return divmod(x, y).first; }
 template <class T>
-  requires std::is_floating_point_v<T>
-GALOP_INLINE V<T> remainder(V<T> x, V<T> y) {
+requires std::is_floating_point_v<T> GALOP_INLINE V<T> remainder(V<T> x, V<T> y) {
   const V<T> zero(T(0));
   const V<T> r = fmod(x, y);
   return select(r == zero, copysign(zero, y), select((y < zero) ^ (r < zero), r + y, r));
