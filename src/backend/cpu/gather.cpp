@@ -136,12 +136,19 @@ void for_each_run(const std::uint8_t* mask, std::int64_t begin, std::int64_t end
 }
 
 std::int64_t count_range(const std::uint8_t* mask, std::int64_t begin, std::int64_t end) {
+  constexpr std::uint64_t kEven = 0x00ff00ff00ff00ff;
   std::int64_t n = 0;
   std::int64_t i = begin;
-  for (; i + 8 <= end; i += 8) {
-    std::uint64_t word;
-    std::memcpy(&word, mask + i, 8);
-    n += std::popcount(word);
+  while (i + 8 <= end) {
+    // Eight counters of a byte each, folded before one can overflow.
+    std::uint64_t counters = 0;
+    for (int k = 0; k < 255 && i + 8 <= end; ++k, i += 8) {
+      std::uint64_t word;
+      std::memcpy(&word, mask + i, 8);
+      counters += word;
+    }
+    counters = (counters & kEven) + (counters >> 8 & kEven);
+    n += static_cast<std::int64_t>(counters * 0x0001000100010001 >> 48);
   }
   for (; i < end; ++i) n += mask[i];
   return n;
