@@ -11,6 +11,7 @@
 #include "core/op.hpp"
 #include "core/view.hpp"
 #include "galop/create.hpp"
+#include "galop/manipulate.hpp"
 #include "graph/build.hpp"
 
 namespace galop {
@@ -194,7 +195,29 @@ array axis_last(const array& a, int axis) {
   return a.with_view(std::move(v));
 }
 
-// Position of the first extreme element along the last axis, from comparisons alone: NaN counts as extreme.
+array arg_extreme(std::string_view op, const array& a, std::optional<int> axis, bool keepdims, bool greatest);
+
+constexpr std::int64_t kArgPiece = 4096;
+
+// Position in a long 1-d array, in one pass: the extremes of pieces first, then the piece that holds the first of them.
+array arg_extreme_of_long(std::string_view op, const array& a, bool greatest) {
+  const std::int64_t pieces = a.size() / kArgPiece, rest = a.size() - pieces * kArgPiece;
+  const std::int64_t step = a.strides()[0];
+  reduce_options rows;
+  rows.axis = Dims{1};
+  const array body = a.with_view({{pieces, kArgPiece}, {step * kArgPiece, step}, a.view().offset});
+  array extremes = greatest ? max(body, rows) : min(body, rows);
+  if (rest > 0) {
+    const array tail = a.with_view({{1, rest}, {0, step}, a.view().offset + pieces * kArgPiece * step});
+    const array both[] = {extremes, greatest ? max(tail, rows) : min(tail, rows)};
+    extremes = concatenate(both, 0);
+  }
+  const std::int64_t piece = arg_extreme(op, extremes, 0, false, greatest).item<std::int64_t>();
+  const array part = a.with_view({{piece < pieces ? kArgPiece : rest}, {step}, a.view().offset + piece * kArgPiece * step});
+  return arg_extreme(op, part, 0, false, greatest) + piece * kArgPiece;
+}
+
+// Position of the first extreme element along an axis, from comparisons alone: NaN counts as extreme.
 array arg_extreme(std::string_view op, const array& a_, std::optional<int> axis, bool keepdims, bool greatest) {
   graph::Lock lock;
   if (a_.ndim() == 0 && axis) api::normalize_axis(op, *axis, 1);
@@ -204,6 +227,12 @@ array arg_extreme(std::string_view op, const array& a_, std::optional<int> axis,
   if (n == 0)
     throw ValueError(tag(op) + "an empty sequence has no extreme element; got shape " + to_string(a_.shape()));
   const std::uint64_t mask = std::uint64_t{1} << k;
+  if (a.ndim() == 1 && n >= 4 * kArgPiece) {
+    graph::force(a);
+    array r = arg_extreme_of_long(op, a, greatest);
+    if (!keepdims) return r;
+    return r.with_view({Dims(a_.ndim(), 1), Dims(a_.ndim(), 0), r.view().offset});
+  }
   reduce_options keep;
   keep.axis = Dims{k};
   keep.keepdims = true;
@@ -302,9 +331,11 @@ array mean(const array& a, const reduce_options& o) {
   return into_out("mean", std::move(r), o);
 }
 
-array var(const array& a, const reduce_options& o, double ddof) {
+namespace {
+
+array variance(std::string_view op, const array& a, const reduce_options& o, double ddof) {
   graph::Lock lock;
-  const std::uint64_t mask = axis_mask("var", a, o.axis);
+  const std::uint64_t mask = axis_mask(op, a, o.axis);
   DType loop = o.dtype ? *o.dtype : is_inexact(a.dtype()) ? a.dtype() : DType::float64;
   const DType result = o.dtype ? *o.dtype : o.out ? promote_types(real_dtype(loop), o.out->dtype()) : real_dtype(loop);
   if (!o.dtype && loop == DType::float16) loop = DType::float32;
@@ -312,7 +343,7 @@ array var(const array& a, const reduce_options& o, double ddof) {
   wide.out = nullptr;
   wide.dtype = loop;
   wide.keepdims = true;
-  const array middle = divided_by_count(reduce_with(Op::add, "var", a, wide, loop, loop), a, wide, mask, 0);
+  const array middle = divided_by_count(reduce_with(Op::add, op, a, wide, loop, loop), a, wide, mask, 0);
   const array distance = (a.dtype() == loop ? a : graph::cast(a, loop)) - middle;
   const array squares = is_complex(loop) ? square(distance.real()) + square(distance.imag()) : distance * distance;
   reduce_options inner = wide;
@@ -320,16 +351,17 @@ array var(const array& a, const reduce_options& o, double ddof) {
   DType squared = real_dtype(loop);
   if (!o.dtype && o.out) squared = promote_types(squared, o.out->dtype());  // as NumPy, which sums into out
   inner.dtype = squared;
-  array r = divided_by_count(reduce_with(Op::add, "var", squares, inner, squared, squared), a, o,
+  array r = divided_by_count(reduce_with(Op::add, op, squares, inner, squared, squared), a, o,
                              mask, ddof);
-  if (r.dtype() != result) r = graph::cast(r, result);
-  return into_out("var", std::move(r), o);
+  return r.dtype() == result ? r : graph::cast(r, result);
 }
 
+}  // namespace
+
+array var(const array& a, const reduce_options& o, double ddof) { return into_out("var", variance("var", a, o, ddof), o); }
+
 array std_(const array& a, const reduce_options& o, double ddof) {
-  reduce_options inner = o;
-  inner.out = nullptr;
-  array r = sqrt(var(a, inner, ddof));
+  array r = sqrt(variance("std", a, o, ddof));
   if (o.out && o.out->shape() == r.shape())
     require_cast("std", "result", r.dtype(), o.out->dtype(), Casting::same_kind);  // sqrt has no unsafe casts
   return into_out("std", std::move(r), o);

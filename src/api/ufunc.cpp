@@ -33,7 +33,9 @@ DType choose_loop(Op op, std::span<const arg> in, const ufunc_options& options) 
         throw TypeError(tag(op) + "no loop with this result; got dtype " + std::string(name(loop)));
       return find_loop(op, common);
     }
-    if (info(op).types.find(typecode(loop)) == std::string_view::npos || result_dtype(op, 0, loop) != loop ||
+    if (info(op).result[0] == Result::REAL && is_complex(common) && kind(loop) == 'f')
+      loop = promote_types(loop, DType::complex64);  // the loop whose result has this dtype
+    else if (info(op).types.find(typecode(loop)) == std::string_view::npos || result_dtype(op, 0, loop) != loop ||
         info(op).result[1] == Result::INT32)  // frexp's results can not both have the dtype asked for
       throw TypeError(tag(op) + "no loop for the dtype asked for; got " + std::string(name(loop)));
     std::byte bits[16];
@@ -47,7 +49,9 @@ DType choose_loop(Op op, std::span<const arg> in, const ufunc_options& options) 
     return loop;
   }
   // NumPy resolves a lone integer beside ldexp's exponents to the first loop of all.
-  if (info(op).int_second && !in[0].is_array() && in[1].is_array() && !is_inexact(common)) return DType::float16;
+  if (info(op).int_second && !in[0].is_array() && in[1].is_array() && !is_inexact(common) &&
+      (is_integer(in[1].as_array().dtype()) || common == DType::bool_))
+    return DType::float16;
   // True division of integers is NumPy's one exception to its own search order.
   if (op == Op::divide && !is_inexact(common)) return DType::float64;
   try {

@@ -12,6 +12,7 @@ namespace galop::graph {
 namespace {
 
 constexpr int kMaxDepth = 48;
+constexpr int kMostCost = 1 << 20;  // of a graph whose nodes are counted once for each path
 constexpr std::size_t kMaxReaders = 64;  // unevaluated results on one array before new ones are computed at once
 
 array handle(Ref<Value> v, View view, DType t) {
@@ -53,7 +54,7 @@ array finish(std::unique_ptr<Node> node, DType t, View layout, bool at_once) {
     generator = generator && v->generator && !v->ready();
     operations += v->operations;
     depth = std::max(depth, v->depth + 1);
-    total += v->cost;
+    total = std::min(total + v->cost, kMostCost);
     at_once = at_once || v->readers.size() > kMaxReaders;
   }
   if (operations > s.fusion_limit || depth > kMaxDepth) {
@@ -63,6 +64,7 @@ array finish(std::unique_ptr<Node> node, DType t, View layout, bool at_once) {
         if (in.value) force(*in.value);
       operations = depth = 1;
       total = own;
+      generator = generator && std::none_of(node->in.begin(), node->in.end(), [](const Input& in) { return in.value.get(); });
     }
   }
   Ref<Value> v(new Value(t, std::move(layout), bytes));

@@ -345,12 +345,17 @@ Fusion lower_reduction(Value& root, const std::vector<Value*>* assumed) {
   const DType compute = compute_dtype(n.op, n.loop);
   const std::uint16_t reg = l.input(n.in[0], identity(n.domain.size()), compute, n.loop);
   if (l.failed()) return l.take();
-  // A live producer is written before it is folded: the reduction's kernel has no other output.
-  for (Value* v : l.fusion().inlined)
-    if (has_handle(*v) && !(v->generator && v->cost <= kCheap) && (v->cost > kCheap || v->skipped > 0)) {
-      l.fusion().first = {v};
-      return l.take();
+  // A live producer is written before it is folded, unless it is cheap and was not recomputed before: the reduction's kernel has no
+  // other output.
+  for (Value* v : l.fusion().inlined) {
+    if (!has_handle(*v) || (v->generator && v->cost <= kCheap)) continue;
+    if (v->cost <= kCheap && v->skipped == 0) {
+      if (!assumed) v->skipped = 1;
+      continue;
     }
+    l.fusion().first = {v};
+    return l.take();
+  }
   Reduction r{n.op, compute, reg, n.reduced, root.dtype, nullptr, Dims(n.domain.size(), 0), n.has_initial};
   r.round_to_half = compute != n.loop;
   if (n.has_initial) std::memcpy(r.initial, n.in[1].bits, sizeof r.initial);

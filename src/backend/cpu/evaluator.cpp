@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "backend/cpu/threads.hpp"
+#include "core/view.hpp"
 #include "galop/engine.hpp"
 #include "galop/error.hpp"
 
@@ -383,9 +384,58 @@ const void* Evaluator::dense(std::uint16_t r, std::int64_t start, std::int64_t n
   return scratch;
 }
 
+namespace {
+
+constexpr std::int64_t kTileRows = 32, kTileColumns = 128;
+
+// The axis to tile together with the last one, or -1: an operand whose elements lie closer along another axis than along the last would
+// be read a cache line for each element, row after row.
+int tiled_axis(const Plan& plan) {
+  const int last = plan.shape.size() - 1;
+  if (last < 1 || plan.shape[last] < 2 * kTileColumns) return -1;
+  for (const Operand& o : plan.operands) {
+    if (o.kind != Operand::Kind::memory || std::abs(o.strides[last]) < 64) continue;
+    for (int k = 0; k < last; ++k)
+      if (o.strides[k] != 0 && std::abs(o.strides[k]) < std::abs(o.strides[last]) && plan.shape[k] >= kTileRows) return k;
+  }
+  return -1;
+}
+
+void run_tiles(const Program& program, int axis) {
+  const Dims& shape = program.plan().shape;
+  const int last = shape.size() - 1;
+  const std::int64_t rows = (shape[axis] + kTileRows - 1) / kTileRows;
+  const std::int64_t columns = (shape[last] + kTileColumns - 1) / kTileColumns;
+  const Dims step = c_strides(shape, 1);
+  const std::int64_t width = std::min(kTileColumns, program.block());
+  const std::int64_t tiles = program.size() / (shape[axis] * shape[last]) * rows * columns;
+  parallel_for(tiles, 16, [&](std::int64_t begin, std::int64_t end, int) {
+    Evaluator e(program);
+    for (std::int64_t tile = begin; tile < end; ++tile) {
+      // Tiles follow each other down the rows, so that neighbours share the operand's cache lines.
+      std::int64_t rest = tile / rows;
+      const std::int64_t row = tile % rows * kTileRows;
+      const std::int64_t column = rest % columns * kTileColumns;
+      rest /= columns;
+      std::int64_t start = column;
+      for (int k = last - 1; k >= 0; --k) {
+        if (k == axis) continue;
+        start += rest % shape[k] * step[k];
+        rest /= shape[k];
+      }
+      for (std::int64_t i = row; i < std::min(row + kTileRows, shape[axis]); ++i)
+        for (std::int64_t j = column; j < std::min(column + kTileColumns, shape[last]); j += width)
+          e.run(start - column + i * step[axis] + j, std::min({width, shape[last] - j, column + kTileColumns - j}));
+    }
+  });
+}
+
+}  // namespace
+
 void run_map(const Plan& plan) {
   const Program program(plan);
   const bool ordered = std::any_of(plan.outputs.begin(), plan.outputs.end(), [](const Output& o) { return o.ordered; });
+  if (const int axis = tiled_axis(plan); axis >= 0 && !ordered) return run_tiles(program, axis);
   const auto grain = std::max<std::int64_t>(program.block(), static_cast<std::int64_t>(16000 / program.work()));
   parallel_for(program.size(), ordered ? program.size() : grain, [&](std::int64_t begin, std::int64_t end, int) {
     Evaluator e(program);
