@@ -433,7 +433,10 @@ RandomState& global_state() {
 
 array torch_uniform(const Dims& size, float low, float high, std::uint64_t seed) {
   graph::Lock lock;
-  checked_range("torch_uniform", low, high, false);
+  const auto range = static_cast<float>(checked_range("torch_uniform", low, high, false));
+  if (!std::isfinite(range))
+    throw OverflowError("[torch_uniform] high - low must be finite in float32; got low " + std::to_string(low) +
+                        ", high " + std::to_string(high));
   const Mt19937 start = torch_manual_seed(seed);
   return filled<float>(size, [&](std::size_t n, float* out) {
     cpu_backend().parallel(static_cast<std::int64_t>(n), kPart<Mt19937>, [&](std::int64_t from, std::int64_t to) {
