@@ -113,7 +113,9 @@ def test_the_article_numbers_from_torch_stream():
     n = 10_000
     A, B = galop.random.torch_uniform((2, n, n), 1, 100, seed=0)
     got = article_products(A, B)[0, :4]
-    np.testing.assert_allclose(got, [25145748, 25495480, 25376196, 25446946], rtol=1e-6)
+    # PyTorch's own float32 sums lie this far from the exact products, which are 25145731, 25495538, 25376171, 25446981.
+    np.testing.assert_allclose(got, [25145748, 25495480, 25376196, 25446946], rtol=3e-6)
+    np.testing.assert_allclose(got, [25145731, 25495538, 25376171, 25446981], rtol=1e-6)
 
 
 def guide_blocks(language):
