@@ -1,5 +1,5 @@
-// RandomState on raw memory: the frozen algorithms of NumPy's np.random functions over MT19937 or any bit stream. Arrays:
-// galop/random.hpp.
+// RandomState on raw memory: the frozen algorithms of NumPy's np.random functions over MT19937 or any bit stream.
+// Arrays: galop/random.hpp.
 
 #pragma once
 
