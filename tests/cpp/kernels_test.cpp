@@ -314,6 +314,40 @@ TEST(Kernels, ValuesOfEveryRow) {
   }
 }
 
+// The C library's functions on random bits: every exponent, every sign, NaN.
+template <class T>
+void check_whole_range(Op op, const Kernels& table) {
+  constexpr std::size_t n = 1 << 15;
+  std::mt19937_64 random(9);
+  std::vector<T> x(n);
+  for (T& e : x) {
+    const std::uint64_t bits = random();
+    std::memcpy(&e, &bits, sizeof(T));
+    if (std::isnan(e)) e = std::numeric_limits<T>::quiet_NaN();
+  }
+  Call call(op, dtype_of<T>, {x.data(), x.data(), x.data()}, n);
+  call.run(table.op[static_cast<int>(op)][static_cast<int>(dtype_of<T>)]);
+  Real worst = 0;
+  T at = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const Real got = element(call.out[0].data(), dtype_of<T>, i);
+    const Real error = distance(got, reference::floating(op, x[i], x[i], x[i], 0), dtype_of<T>);
+    if (error > worst) worst = error, at = x[i];
+  }
+  EXPECT_LE(static_cast<double>(worst), info(op).ulp)
+      << info(op).name << " " << name(dtype_of<T>) << " " << table.isa << " at " << at;
+}
+TEST(Kernels, FunctionsOverTheWholeRange) {
+  for (const Kernels& table : tables()) {
+    for (int o = 0; o < kTableOps; ++o) {
+      const Op op = static_cast<Op>(o);
+      if (info(op).nin != 1 || info(op).ulp != 4) continue;
+      if (has_loop(op, DType::float32)) check_whole_range<float>(op, table);
+      if (has_loop(op, DType::float64)) check_whole_range<double>(op, table);
+    }
+  }
+}
+
 template <class T>
 void check_ldexp(const Kernels& table) {
   const std::vector<T> x = samples<T>(600, 1);

@@ -1,5 +1,5 @@
 // The C library's functions over lanes of float and double: glibc's libmvec where its result is within 4 ULP everywhere
-// and every special value exact, SLEEF elsewhere. tests/cpp/vec_libm_test.cpp holds both to that.
+// and every special value exact, SLEEF elsewhere. tests/cpp/kernels_test.cpp holds both to that.
 #if defined(GALOP_CPU_VEC_LIBM_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GALOP_CPU_VEC_LIBM_INL_H_
 #undef GALOP_CPU_VEC_LIBM_INL_H_
