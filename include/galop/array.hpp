@@ -24,6 +24,7 @@ void release(Cell*) noexcept;
 }  // namespace graph
 
 class array;
+class selection;
 
 /// A number without a dtype of its own (NEP 50): it takes the dtype of the array that it meets, or bool, int64, float64, complex128.
 class scalar {
@@ -156,11 +157,10 @@ class array {
   array at(std::span<const index> parts) const;
   /// a[parts] = values, also through integer and boolean arrays. Throws IndexError, ValueError.
   void set(std::span<const index> parts, const arg& values) const;
+  /// a(parts…): a view or copy as at(), and a place to write to, `a(slice(1, -1)) = b`. With an array among the parts the result is a
+  /// copy that knows where it comes from, so that `a(mask) = 0` and `a(mask) += 1` reach `a`.
   template <class... I>
-  array operator()(I&&... parts) const {
-    const index list[] = {to_index(std::forward<I>(parts))...};
-    return at(list);
-  }
+  auto operator()(I&&... parts) const;
 
   /// The array with reversed axes, a view.
   array T() const;
@@ -228,6 +228,36 @@ class array {
   DType dtype_;
   bool writeable_ = true;
 };
+
+/// The elements that an index expression with arrays picked: a copy of them, which writes back to its source when it is assigned to.
+class selection : public array {
+ public:
+  selection(const array& source, std::vector<index> parts) : array(source.at(parts)), source_(source), parts_(std::move(parts)) {}
+  selection(const selection&) = default;
+  void operator=(const selection& v) && { source_.set(parts_, static_cast<const array&>(v)); }
+  template <class T>
+    requires std::is_convertible_v<const T&, arg>
+  void operator=(const T& v) && {
+    source_.set(parts_, v);
+  }
+  void operator+=(const arg& v) && { source_.set(parts_, static_cast<array&>(*this) += v); }
+  void operator-=(const arg& v) && { source_.set(parts_, static_cast<array&>(*this) -= v); }
+  void operator*=(const arg& v) && { source_.set(parts_, static_cast<array&>(*this) *= v); }
+  void operator/=(const arg& v) && { source_.set(parts_, static_cast<array&>(*this) /= v); }
+
+ private:
+  array source_;
+  std::vector<index> parts_;
+};
+
+template <class... I>
+auto array::operator()(I&&... parts) const {
+  std::vector<index> list{to_index(std::forward<I>(parts))...};
+  if constexpr ((std::is_base_of_v<array, std::remove_cvref_t<I>> || ...))
+    return selection(*this, std::move(list));
+  else
+    return at(list);
+}
 
 template <class T>
 std::vector<T> array::to_vector() const {
