@@ -33,7 +33,7 @@ def asarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
         if not ordered:
             result, moved = result.copy(order), True
     if moved and copy is False:
-        raise ValueError("[asarray] unable to avoid a copy while creating an array as requested")
+        raise ValueError(f"[asarray] cannot avoid a copy, as copy=False asks; got {type(a).__name__}")
     return result
 
 
@@ -122,8 +122,10 @@ def arange(start=None, stop=None, step=1, dtype=None, *, device=None, like=None)
     check_device(device)
     if stop is None:
         if start is None:
-            raise TypeError("[arange] stop must be given")
+            raise TypeError("[arange] stop must be given; got nothing")
         start, stop = 0, start
+    if isinstance(step, (int, float)) and step == 0:
+        raise ZeroDivisionError(f"[arange] step must not be zero; got start {start}, stop {stop}, step {step}")
     return core.arange(0 if start is None else start, stop, 1 if step is None else step, dtype)
 
 
@@ -158,7 +160,7 @@ def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
     kind = np.result_type(_asarray(start).dtype, _asarray(stop).dtype, float)
     first, last = _asarray(start, kind), _asarray(stop, kind)
     if (first == 0).any() or (last == 0).any():
-        raise ValueError("[geomspace] a geometric sequence cannot include zero")
+        raise ValueError(f"[geomspace] a geometric sequence cannot include zero; got {start} and {stop}")
     sign = u["sign"](first)
     log = [u["log10"](x / sign) for x in (first, last)]
     result = 10.0 ** core.linspace(log[0], log[1], operator.index(num), bool(endpoint), None)

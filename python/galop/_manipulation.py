@@ -110,7 +110,7 @@ def roll(a, shift, axis=None):
 def concatenate(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
     """The arrays joined along an axis; axis=None: flat."""
     if out is not None and dtype is not None:
-        raise TypeError("[concatenate] takes `out` or `dtype`, not both")
+        raise TypeError("[concatenate] takes `out` or `dtype`; got both")
     if dtype is not None:
         arrays = [asarray(a).astype(dtype, casting=casting, copy=False) for a in arrays]
     return write(out, core.concatenate(arrays, axis))
@@ -168,26 +168,26 @@ def split(ary, indices_or_sections, axis=0):
     if not hasattr(indices_or_sections, "__len__") or (hasattr(indices_or_sections, "ndim") and indices_or_sections.ndim == 0):
         n = a.shape[axis_index(axis, a.ndim)]
         if n % operator.index(indices_or_sections):
-            raise ValueError(f"[split] an axis of {n} does not divide into {indices_or_sections} equal parts")
+            raise ValueError(f"[split] sections must divide an axis of {n} equally; got {indices_or_sections}")
     return array_split(a, indices_or_sections, axis)
 
 
 def hsplit(ary, indices_or_sections):
     a = asarray(ary)
     if a.ndim == 0:
-        raise ValueError("[hsplit] only works on arrays of 1 or more dimensions")
+        raise ValueError("[hsplit] needs an array of 1 or more dimensions; got 0")
     return split(a, indices_or_sections, 1 if a.ndim > 1 else 0)
 
 
 def vsplit(ary, indices_or_sections):
     if asarray(ary).ndim < 2:
-        raise ValueError("[vsplit] only works on arrays of 2 or more dimensions")
+        raise ValueError(f"[vsplit] needs an array of 2 or more dimensions; got {asarray(ary).ndim}")
     return split(ary, indices_or_sections, 0)
 
 
 def dsplit(ary, indices_or_sections):
     if asarray(ary).ndim < 3:
-        raise ValueError("[dsplit] only works on arrays of 3 or more dimensions")
+        raise ValueError(f"[dsplit] needs an array of 3 or more dimensions; got {asarray(ary).ndim}")
     return split(ary, indices_or_sections, 2)
 
 
@@ -338,7 +338,7 @@ def where(condition, x=None, y=None, /):
     if x is None and y is None:
         return core.nonzero(condition)
     if x is None or y is None:
-        raise ValueError("[where] either both or neither of x and y should be given")
+        raise ValueError("[where] both of x and y must be given, or neither; got one")
     return core.where(condition, x, y)
 
 
@@ -349,7 +349,7 @@ def diagonal(a, offset=0, axis1=0, axis2=1):
         raise ValueError(f"[diagonal] needs an array of at least two axes; got shape {a.shape}")
     i, j = axis_index(axis1, a.ndim), axis_index(axis2, a.ndim)
     if i == j:
-        raise ValueError("[diagonal] axis1 and axis2 must differ")
+        raise ValueError(f"[diagonal] axis1 and axis2 must differ; got {axis1} and {axis2}")
     a = a[at_axis(j, slice(offset, None))] if offset >= 0 else a[at_axis(i, slice(-offset, None))]
     rest = [k for k in range(a.ndim) if k not in (i, j)]
     shape = [a.shape[k] for k in rest] + [min(a.shape[i], a.shape[j])]

@@ -68,7 +68,7 @@ def clip(a, a_min=_unset, a_max=_unset, out=None, *, min=_unset, max=_unset, dty
     """The elements held between a least and a greatest value; None or nothing: no bound."""
     for old, new in ((a_min, min), (a_max, max)):
         if old is not _unset and new is not _unset:
-            raise ValueError("[clip] a bound is given twice")
+            raise ValueError(f"[clip] a bound must come once; got {old} and {new}")
     low = min if a_min is _unset else a_min
     high = max if a_max is _unset else a_max
     low, high = (None if x is _unset else x for x in (low, high))
@@ -207,7 +207,7 @@ def diff(a, n=1, axis=-1, prepend=None, append=None):
         raise ValueError(f"[diff] order must be non-negative; got {n}")
     a = asarray(a)
     if a.ndim == 0:
-        raise ValueError("[diff] input must have at least one axis")
+        raise ValueError("[diff] input must have at least one axis; got a 0-d array")
     axis = axis_index(axis, a.ndim)
     edge = a.shape[:axis] + (1,) + a.shape[axis + 1 :]
     parts = [asarray(p) for p in (prepend, append) if p is not None]

@@ -134,7 +134,7 @@ def __array__(self, dtype=None, *, copy=None):
     view = np.asarray(memoryview(self))
     if dtype is not None and np.dtype(dtype) != view.dtype:
         if copy is False:
-            raise ValueError("[__array__] unable to avoid a copy while converting the dtype")
+            raise ValueError(f"[__array__] another dtype needs a copy, which copy=False forbids; got {dtype} for {self.dtype}")
         return view.astype(dtype)
     return view.copy() if copy else view
 

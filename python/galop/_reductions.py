@@ -101,7 +101,7 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
     w = core.broadcast_to(w, a.shape)
     total = core.sum(w, axis, kind, None, keepdims)
     if (total == 0).any():
-        raise ZeroDivisionError("[average] weights sum to zero")
+        raise ZeroDivisionError("[average] weights must not sum to zero; got zero")
     result = core.sum(a * w, axis, kind, None, keepdims) / total
     return (result, total) if returned else result
 

@@ -59,12 +59,12 @@ PyObject* get_shape(PyObject* self, void*) {
 
 int set_shape(PyObject* self, PyObject* value, void*) {
   return guarded_int([&] {
-    if (!value) throw TypeError("[shape] cannot delete the shape of an array");
+    if (!value) throw TypeError("[shape] the shape of an array cannot be deleted; got del");
     array& a = get(self);
     array r = a.reshape(to_dims(value, "shape"));
     if (r.cell() != a.cell()) {
       PyErr_SetString(PyExc_AttributeError,
-                      "[shape] incompatible shape for in-place modification; use `.reshape()` to make a copy");
+                      "[shape] the new shape needs a copy, which only `.reshape()` makes; got strides that do not fit");
       return -1;
     }
     a = std::move(r);
@@ -107,11 +107,12 @@ PyObject* get_matrix_transpose(PyObject* self, void*) {
 template <array (array::*f)() const>
 int set_part(PyObject* self, PyObject* value, void*) {
   return guarded_int([&] {
-    if (!value) throw TypeError("[ndarray] cannot delete a part of an array");
+    if (!value) throw TypeError("[ndarray] a part of an array cannot be deleted; got del");
     const array& a = get(self);
     Operand v;
     v.take(value, real_dtype(a.dtype()));
-    if (!is_complex(a.dtype()) && f == &array::imag) throw TypeError("[imag] the array has no imaginary part to set");
+    if (!is_complex(a.dtype()) && f == &array::imag)
+      throw TypeError("[imag] only a complex array has an imaginary part to set; got " + std::string(name(a.dtype())));
     (is_complex(a.dtype()) ? (a.*f)() : a).assign(v.arg());
     return 0;
   });
@@ -141,7 +142,8 @@ PyGetSetDef attributes[] = {
 // Methods -------------------------------------------------------------------------------------------------------------
 
 const array& self_of(nb::handle o) {
-  if (!is_array(o.ptr())) throw TypeError("[ndarray] method called on " + std::string(Py_TYPE(o.ptr())->tp_name));
+  if (!is_array(o.ptr()))
+    throw TypeError("[ndarray] a method of galop.ndarray needs one; got " + std::string(Py_TYPE(o.ptr())->tp_name));
   return get(o.ptr());
 }
 
@@ -164,8 +166,8 @@ nb::object item(nb::handle self, nb::args args) {
   for (int i = 0; i < at.size(); ++i) {
     std::int64_t k = at[i] < 0 ? at[i] + extents[i] : at[i];
     if (k < 0 || k >= extents[i])
-      throw IndexError("[item] index " + std::to_string(at[i]) + " is out of bounds for axis " + std::to_string(i) +
-                       " with size " + std::to_string(extents[i]));
+      throw IndexError("[item] out of bounds for axis " + std::to_string(i) + " with size " +
+                       std::to_string(extents[i]) + "; got " + std::to_string(at[i]));
     flat = flat * extents[i] + k;
   }
   return nb::steal(python_scalar(a, flat));
@@ -181,7 +183,7 @@ array reshape_in_order(const array& a, const Dims& shape, char order) {
 
 nb::object reshape(nb::handle self, nb::args shape, nb::handle order, nb::handle copy) {
   const array& a = self_of(self);
-  if (shape.size() == 0) throw TypeError("[reshape] expected a shape");
+  if (shape.size() == 0) throw TypeError("[reshape] expected a shape; got nothing");
   Dims d = to_dims(one_or_all(shape), "reshape");
   bool must_copy = !copy.is_none() && PyObject_IsTrue(copy.ptr()) > 0;
   array r = reshape_in_order(must_copy ? a.copy() : a, d, to_order(order, 'C'));
@@ -217,8 +219,8 @@ nb::object astype(nb::handle self, nb::handle dtype, nb::handle order, nb::handl
   const array& a = self_of(self);
   DType t = to_dtype(dtype.ptr());
   if (!cast_allowed(a.dtype(), t, to_casting(casting)))
-    throw TypeError("[astype] cannot cast from " + std::string(name(a.dtype())) + " to " + std::string(name(t)) +
-                    " by the rule " + nb::repr(casting).c_str());
+    throw TypeError(std::string("[astype] not allowed by casting=") + nb::repr(casting).c_str() + "; got " +
+                    std::string(name(a.dtype())) + " to " + std::string(name(t)));
   char o = to_order(order, 'K');
   bool in_order = o == 'K' || o == 'A' || (o == 'F' ? a.is_f_contiguous() : a.is_c_contiguous());
   if (t == a.dtype() && in_order && PyObject_IsTrue(copy.ptr()) == 0) return nb::borrow(self);

@@ -116,10 +116,14 @@ char to_order(nb::handle o, char when_none);
 
 /// A weak number from a Python bool, int, float or complex, or nothing. An integer beyond 64 bits gives nothing, too.
 std::optional<scalar> to_weak(PyObject* o);
+/// Throws what Python does when a number is converted to a kind that cannot hold it: complex to real, NaN to an
+/// integer.
+void check_number(const char* op, PyObject* o, DType t);
 /// Any single number: Python's, NumPy's scalars, arrays of one element. Throws TypeError.
 scalar to_number(PyObject* o);
 
-/// An array over a NumPy array's memory, or a copy in native byte order. Throws TypeError naming a dtype that Galop does not have.
+/// An array over a NumPy array's memory, or a copy in native byte order. Throws TypeError naming a dtype that Galop
+/// does not have.
 array from_numpy(PyObject* numpy_array);
 /// An array of whatever NumPy makes an array of; without a copy where the object owns memory.
 array as_array(PyObject* o, std::optional<DType> dtype = {});

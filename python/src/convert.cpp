@@ -220,6 +220,18 @@ std::pair<scalar, DType> take_scalar(PyObject* o) {
 
 }  // namespace
 
+void check_number(const char* op, PyObject* o, DType t) {
+  auto message = [&](const char* what) {
+    return "[" + std::string(op) + "] " + what + "; got " + nb::repr(nb::handle(o)).c_str() + " for " +
+           std::string(name(t));
+  };
+  if (PyComplex_CheckExact(o) && !is_complex(t)) throw TypeError(message("a complex number does not fit a real dtype"));
+  if (!PyFloat_CheckExact(o) || !is_integer(t)) return;
+  double v = PyFloat_AS_DOUBLE(o);
+  if (v != v) throw ValueError(message("NaN does not become an integer"));
+  if (v - v != 0) throw OverflowError(message("an infinity does not become an integer"));
+}
+
 scalar to_number(PyObject* o) {
   if (auto w = to_weak(o)) return *w;
   if (PyArray_IsScalar(o, Generic)) return take_scalar(o).first;
@@ -290,7 +302,11 @@ array from_numpy(PyObject* numpy_array) {
 array as_array(PyObject* o, std::optional<DType> dtype) {
   auto cast = [&](array a) { return dtype && *dtype != a.dtype() ? a.astype(*dtype) : a; };
   if (is_array(o)) return cast(get(o));
-  if (auto w = to_weak(o)) return dtype ? full({}, *w, *dtype) : array(*w);
+  if (auto w = to_weak(o)) {
+    if (!dtype) return array(*w);
+    check_number("array", o, *dtype);
+    return full({}, *w, *dtype);
+  }
   if (PyArray_Check(o)) return cast(from_numpy(o));
   if (PyArray_IsScalar(o, Number) || PyArray_IsScalar(o, Bool)) {
     auto [v, t] = take_scalar(o);
@@ -301,7 +317,8 @@ array as_array(PyObject* o, std::optional<DType> dtype) {
     d = reinterpret_cast<PyArray_Descr*>(dtype_object(*dtype));
     Py_INCREF(d);
   }
-  nb::object made = nb::steal(checked(PyArray_FromAny(o, d, 0, 0, NPY_ARRAY_ENSUREARRAY, nullptr)));
+  nb::object made =
+      nb::steal(checked(PyArray_FromAny(o, d, 0, 0, NPY_ARRAY_ENSUREARRAY | NPY_ARRAY_FORCECAST, nullptr)));
   array a = from_numpy(made.ptr());
   // What NumPy has made of a sequence moves into Galop's own memory, where work on it can wait.
   return PyList_Check(o) || PyTuple_Check(o) ? a.copy() : a;

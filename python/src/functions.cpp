@@ -193,8 +193,8 @@ void copy_to(nb::handle dst_, nb::handle src_, nb::handle casting_, nb::handle w
   // A Python integer goes into any numeric dtype that holds it.
   bool weak_fits = !src.is_array() && (kind(to) == 'f' || kind(to) == 'c' || is_integer(to)) && kind(from) == 'i';
   if (!weak_fits && !cast_allowed(from, to, casting))
-    throw TypeError("[copyto] cannot cast from " + std::string(name(from)) + " to " + std::string(name(to)) +
-                    " by the rule " + nb::repr(casting_).c_str());
+    throw TypeError(std::string("[copyto] not allowed by casting=") + nb::repr(casting_).c_str() + "; got " +
+                    std::string(name(from)) + " to " + std::string(name(to)));
   std::optional<array> mask, cast;
   const array* m = to_mask(where, mask);
   if (src.is_array() && casting == Casting::unsafe && from != to) cast.emplace(src.as_array().astype(to));

@@ -110,8 +110,8 @@ namespace {
 
 std::int64_t in_bounds(std::int64_t i, int axis, std::int64_t extent) {
   if (i < -extent || i >= extent)
-    throw IndexError("[index] index " + std::to_string(i) + " is out of bounds for axis " + std::to_string(axis) +
-                     " with size " + std::to_string(extent));
+    throw IndexError("[index] out of bounds for axis " + std::to_string(axis) + " with size " + std::to_string(extent) +
+                     "; got " + std::to_string(i));
   return i < 0 ? i + extent : i;
 }
 
@@ -133,23 +133,12 @@ PyObject* subscript(PyObject* self, PyObject* key) {
   });
 }
 
-/// Python's own errors for numbers that a dtype cannot take.
-void check_number(PyObject* value, DType t) {
-  if (PyComplex_CheckExact(value) && !is_complex(t))
-    throw TypeError("[setitem] a complex number does not fit a real dtype; got " + std::string(name(t)));
-  if (PyFloat_CheckExact(value) && is_integer(t)) {
-    double v = PyFloat_AS_DOUBLE(value);
-    if (v != v) throw ValueError("[setitem] cannot convert float NaN to integer");
-    if (v - v != 0) throw OverflowError("[setitem] cannot convert float infinity to integer");
-  }
-}
-
 int set_subscript(PyObject* self, PyObject* key, PyObject* value) {
   return guarded_int([&] {
-    if (!value) throw ValueError("[setitem] cannot delete array elements");
+    if (!value) throw ValueError("[setitem] elements of an array cannot be deleted; got del");
     const array& a = get(self);
     Parts parts(key);
-    check_number(value, a.dtype());
+    check_number("setitem", value, a.dtype());
     Operand v;
     v.take(value, a.dtype());
     if (!parts.has_arrays()) {
@@ -165,7 +154,7 @@ int set_subscript(PyObject* self, PyObject* key, PyObject* value) {
 PyObject* item_of_sequence(PyObject* self, Py_ssize_t i) {
   return guarded([&]() -> PyObject* {
     const array& a = get(self);
-    if (a.ndim() == 0) throw IndexError("[index] too many indices: the array is 0-dimensional");
+    if (a.ndim() == 0) throw IndexError("[index] too many indices; got 1 for a 0-d array");
     in_bounds(i, 0, a.shape()[0]);
     if (a.ndim() == 1) return numpy_scalar(a, i);
     const index part[] = {static_cast<std::int64_t>(i)};
@@ -176,13 +165,13 @@ PyObject* item_of_sequence(PyObject* self, Py_ssize_t i) {
 Py_ssize_t length(PyObject* self) {
   const array& a = get(self);
   if (a.ndim() > 0) return static_cast<Py_ssize_t>(a.shape()[0]);
-  PyErr_SetString(PyExc_TypeError, "[len] of unsized object; got a 0-d array");
+  PyErr_SetString(PyExc_TypeError, "[len] an array without axes has no length; got a 0-d array");
   return -1;
 }
 
 PyObject* iterate(PyObject* self) {
   if (get(self).ndim() > 0) return PySeqIter_New(self);
-  PyErr_SetString(PyExc_TypeError, "[iter] iteration over a 0-d array");
+  PyErr_SetString(PyExc_TypeError, "[iter] iteration over an array without axes; got a 0-d array");
   return nullptr;
 }
 

@@ -13,15 +13,6 @@ struct Export {
 
   explicit Export(const array& a)
       : value(a), shape(a.shape().begin(), a.shape().end()), strides(a.strides().begin(), a.strides().end()) {}
-
-  /// Strides of contiguous memory, from the fastest axis on.
-  void pack(int fastest, int step) {
-    Py_ssize_t bytes = value.itemsize();
-    for (int i = fastest; i >= 0 && i < value.ndim(); i += step) {
-      strides[static_cast<std::size_t>(i)] = bytes;
-      bytes *= shape[static_cast<std::size_t>(i)];
-    }
-  }
 };
 
 /// Format of the struct module; PEP 3118 for complex numbers.
@@ -37,16 +28,12 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
     const array& a = e->value;
     auto wants = [flags](int what) { return (flags & what) == what; };
     bool c = a.is_c_contiguous(), f = a.is_f_contiguous();
-    if (wants(PyBUF_WRITABLE) && !a.writeable()) throw BufferError("[buffer] the array is read-only");
+    if (wants(PyBUF_WRITABLE) && !a.writeable())
+      throw BufferError("[buffer] a writeable buffer needs a writeable array; got a read-only one");
     if ((wants(PyBUF_C_CONTIGUOUS) && !c) || (wants(PyBUF_F_CONTIGUOUS) && !f) ||
         (wants(PyBUF_ANY_CONTIGUOUS) && !c && !f) || (!wants(PyBUF_STRIDES) && !c))
       throw BufferError("[buffer] the array is not contiguous in the order asked for; got strides " +
                         to_string(a.strides()));
-    // Strides along axes of extent 1 mean nothing; consumers that look at them expect those of contiguous memory.
-    if (c && !wants(PyBUF_F_CONTIGUOUS))
-      e->pack(a.ndim() - 1, -1);
-    else if (f)
-      e->pack(0, 1);
     view->buf = without_gil(a.size(), [&] { return a.export_data(); });
     view->len = static_cast<Py_ssize_t>(a.nbytes());
     view->itemsize = a.itemsize();

@@ -192,10 +192,12 @@ PyObject* richcompare(PyObject* self, PyObject* other, int op) {
 int truth(PyObject* self) {
   return guarded_int([&] {
     array a = get(self);
-    if (a.size() == 0) throw ValueError("[bool] the truth value of an empty array is ambiguous; use `array.size > 0`");
+    if (a.size() == 0)
+      throw ValueError("[bool] the truth value of an empty array is ambiguous, use `array.size > 0`; got shape " +
+                       to_string(a.shape()));
     if (a.size() > 1)
       throw ValueError(
-          "[bool] the truth value of an array with more than one element is ambiguous; use a.any() or a.all(); "
+          "[bool] the truth value of an array with more than one element is ambiguous, use a.any() or a.all(); "
           "got shape " +
           to_string(a.shape()));
     return a.item<bool>() ? 1 : 0;

@@ -41,7 +41,8 @@ struct CallOptions {
     while (PyDict_Next(kwargs, &at, &key, &value)) {
       std::string_view k = checked_name(key);
       if (k == "out") {
-        if (options.out[0] || options.out[1]) throw TypeError("[ufunc] out is given by position and by keyword");
+        if (options.out[0] || options.out[1])
+          throw TypeError("[ufunc] `out` must come once; got it by position and by keyword");
         take_out_keyword(value, u.nout());
       } else if (k == "where") {
         options.where = to_mask(value, mask);
@@ -146,13 +147,13 @@ nb::object reduceat(const ufunc& u, nb::handle a_, nb::handle indices_, nb::hand
   std::vector<std::int64_t> at = as_array(indices_.ptr()).to_vector<std::int64_t>();
   int axis = to_int(axis_.ptr(), "axis");
   if (axis < -a.ndim() || axis >= a.ndim())
-    throw AxisError("[reduceat] axis " + std::to_string(axis) + " is out of bounds for shape " + to_string(a.shape()));
+    throw AxisError("[reduceat] axis " + std::to_string(axis) + " is out of bounds; got shape " + to_string(a.shape()));
   if (axis < 0) axis += a.ndim();
   std::int64_t extent = a.shape()[axis];
   for (std::int64_t i : at)
     if (i < 0 || i >= extent)
-      throw IndexError("[reduceat] index " + std::to_string(i) + " out of bounds for axis with size " +
-                       std::to_string(extent));
+      throw IndexError("[reduceat] index out of bounds for axis with size " + std::to_string(extent) + "; got " +
+                       std::to_string(i));
   std::vector<index> part(static_cast<std::size_t>(a.ndim()), slice());
   auto segment = [&](std::size_t k) {
     std::int64_t from = at[k], to = k + 1 < at.size() ? at[k + 1] : extent;
@@ -182,7 +183,9 @@ nb::object outer(const ufunc& u, nb::handle x, nb::handle y, nb::kwargs kwargs) 
   more.take_keywords(u, kwargs.ptr());
   PyObject* objects[] = {x.ptr(), y.ptr()};
   Operands in;
-  if (!in.take(objects, 2)) throw TypeError("[outer] expected arrays or numbers");
+  if (!in.take(objects, 2))
+    throw TypeError("[outer] expected arrays or numbers; got " + std::string(Py_TYPE(x.ptr())->tp_name) + " and " +
+                    Py_TYPE(y.ptr())->tp_name);
   array r = in.use([&](std::span<const arg> list) { return u.outer(list[0], list[1], more.options); });
   return nb::steal(more.out[0].give(std::move(r)));
 }
@@ -195,7 +198,8 @@ void at(const ufunc& u, nb::handle a, nb::handle indices, nb::handle values) {
   std::vector<index> parts = to_parts(indices.ptr());
   if (u.nin() == 1 && values.is_none()) return u.at(*target.get(), parts);
   if (u.nin() != 2 || values.is_none())
-    throw ValueError("[at] " + std::string(u.name()) + " takes " + std::to_string(u.nin()) + " operands");
+    throw ValueError("[at] " + std::string(u.name()) + " takes " + std::to_string(u.nin()) +
+                     " operands; got another number");
   Operand v;
   v.take(values.ptr(), target.get()->dtype());
   arg value = v.arg();

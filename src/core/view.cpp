@@ -11,7 +11,9 @@ namespace galop {
 
 Dims c_strides(const Dims& shape, std::int64_t itemsize) {
   Dims s(shape.size(), itemsize);
-  for (int i = shape.size() - 1; i > 0; --i) s[i - 1] = s[i] * std::max<std::int64_t>(shape[i], 1);
+  for (int i = shape.size() - 1; i > 0; --i) s[i - 1] = s[i] * shape[i];
+  // As in NumPy, a new array without elements has no strides.
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) std::fill(s.begin(), s.end(), 0);
   return s;
 }
 

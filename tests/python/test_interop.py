@@ -37,7 +37,10 @@ def arrays(dtype, view):
 def test_buffer_protocol(dtype, view):
     a, x = arrays(dtype, view)
     m, w = memoryview(x), memoryview(a)
-    assert (m.shape, m.strides, m.itemsize, m.ndim, m.nbytes) == (w.shape, w.strides, w.itemsize, w.ndim, w.nbytes)
+    # The stride along an axis of extent 1 means nothing: NumPy's exporter rewrites it.
+    strides = [[s for n, s in zip(v.shape, v.strides) if n > 1] for v in (m, w)]
+    assert a.size == 0 or strides[0] == strides[1]
+    assert (m.shape, m.itemsize, m.ndim, m.nbytes) == (w.shape, w.itemsize, w.ndim, w.nbytes)
     assert not m.readonly
     assert_same(np.asarray(m), a, view)
     if a.size:

@@ -16,11 +16,11 @@ def sliding_window_view(x, window_shape, axis=None, *, subok=False, writeable=Fa
     window = tuple(window_shape) if isinstance(window_shape, (tuple, list)) else (window_shape,)
     axes = axis_tuple(axis, a.ndim)
     if len(window) != len(axes):
-        raise ValueError(f"[sliding_window_view] window {window} does not fit axes {axes}")
+        raise ValueError(f"[sliding_window_view] needs an extent for each of the axes {axes}; got {window}")
     shape = list(a.shape)
     for i, w in zip(axes, window):
         if not 0 <= w <= a.shape[i]:
-            raise ValueError(f"[sliding_window_view] window {window} does not fit into shape {a.shape}")
+            raise ValueError(f"[sliding_window_view] the window must fit into shape {a.shape}; got {window}")
         shape[i] -= w - 1
     return core.as_strided(a, (*shape, *window), (*a.strides, *(a.strides[i] for i in axes)), writeable)
 
