@@ -78,9 +78,9 @@ GALOP_LIBM1(log, GALOP_FAST_D(v, log, u10), GALOP_SLEEF_F(log, u10))
 GALOP_LIBM1(log2, GALOP_FAST_D(v, log2, u10), GALOP_FAST_F(v, log2, u10))
 GALOP_LIBM1(log10, GALOP_FAST_D(v, log10, u10), GALOP_FAST_F(v, log10, u10))
 GALOP_LIBM1(log1p_of, GALOP_FAST_D(v, log1p, u10), GALOP_FAST_F(v, log1p, u10))
-GALOP_LIBM1(sin, GALOP_FAST_D(v, sin, u10), GALOP_FAST_F(v, sin, u10))
-GALOP_LIBM1(cos, GALOP_FAST_D(v, cos, u10), GALOP_FAST_F(v, cos, u10))
-GALOP_LIBM1(tan, GALOP_FAST_D(v, tan, u10), GALOP_FAST_F(v, tan, u10))
+GALOP_LIBM1(sin_of, GALOP_FAST_D(v, sin, u10), GALOP_FAST_F(v, sin, u10))
+GALOP_LIBM1(cos_of, GALOP_FAST_D(v, cos, u10), GALOP_FAST_F(v, cos, u10))
+GALOP_LIBM1(tan_of, GALOP_FAST_D(v, tan, u10), GALOP_FAST_F(v, tan, u10))
 GALOP_LIBM1(arcsin, GALOP_FAST_D(v, asin, u35), GALOP_SLEEF_F(asin, u35))
 GALOP_LIBM1(arccos, GALOP_SLEEF_D(acos, u35), GALOP_SLEEF_F(acos, u35))
 GALOP_LIBM1(arctan, GALOP_FAST_D(v, atan, u35), GALOP_SLEEF_F(atan, u35))
@@ -98,6 +98,27 @@ GALOP_LIBM2(arctan2, GALOP_SLEEF_D(atan2, u35), GALOP_SLEEF_F(atan2, u35))
 GALOP_LIBM2(hypot, GALOP_FAST_D(vv, hypot, u35), GALOP_FAST_F(vv, hypot, u35))
 #undef GALOP_LIBM1
 #undef GALOP_LIBM2
+
+#ifdef GALOP_USE_MVEC
+// libmvec's reduction of huge float64 angles loses up to 8 ULP near multiples of pi / 2; SLEEF's does not.
+#define GALOP_ANGLE(name)                                                                          \
+  extern "C" RawD GALOP_SLEEF_D(name, u10)(RawD);                                                  \
+  GALOP_INLINE V<double> name(V<double> x) {                                                       \
+    const auto huge = absolute(x) > V<double>(0x1p20);                                             \
+    V<double> r = name##_of(x);                                                                    \
+    if (__builtin_expect(any(huge), 0)) r = select(huge, V<double>(GALOP_SLEEF_D(name, u10)(x.v)), r); \
+    return r;                                                                                      \
+  }                                                                                                \
+  GALOP_INLINE V<float> name(V<float> x) { return name##_of(x); }
+#else
+#define GALOP_ANGLE(name)                                              \
+  GALOP_INLINE V<double> name(V<double> x) { return name##_of(x); }    \
+  GALOP_INLINE V<float> name(V<float> x) { return name##_of(x); }
+#endif
+GALOP_ANGLE(sin)
+GALOP_ANGLE(cos)
+GALOP_ANGLE(tan)
+#undef GALOP_ANGLE
 
 // SLEEF loses these functions near the end of the range of their operand or result.
 inline constexpr bool kRepair =
