@@ -142,6 +142,11 @@ int import_numpy() {
 
 NB_MODULE(_galop, m) {
   if (import_numpy() < 0) throw nb::python_error();
+#ifdef NDEBUG
+  // Another library may keep an array beyond the interpreter's end (NumPy does with DLPack capsules): nothing to tell
+  // users about.
+  nb::set_leak_warnings(false);
+#endif
   nb::register_exception_translator([](const std::exception_ptr& p, void*) {
     try {
       std::rethrow_exception(p);

@@ -80,7 +80,6 @@ PyObject* divmod(PyObject* x, PyObject* y) {
 
 /// The operation that NumPy puts in place of a power with an exact Python number for exponent, if there is one.
 std::optional<Op> shortcut_of_power(const array& base, PyObject* exponent) {
-  if (base.dtype() == DType::bool_) return {};
   if (PyLong_CheckExact(exponent)) {
     int overflow = 0;
     long long n = PyLong_AsLongLongAndOverflow(exponent, &overflow);

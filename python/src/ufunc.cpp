@@ -179,6 +179,8 @@ nb::object reduceat(const ufunc& u, nb::handle a_, nb::handle indices_, nb::hand
 }
 
 nb::object outer(const ufunc& u, nb::handle x, nb::handle y, nb::kwargs kwargs) {
+  if (u.nin() != 2 || !y.is_valid() || y.is_none())
+    throw ValueError("[outer] takes a binary operation and two operands; got " + std::string(u.name()));
   CallOptions more;
   more.take_keywords(u, kwargs.ptr());
   PyObject* objects[] = {x.ptr(), y.ptr()};
@@ -315,7 +317,7 @@ void bind_ufunc(nb::module_& m) {
            nb::arg("out") = nb::none())
       .def("reduceat", &reduceat, nb::arg("array"), nb::arg("indices"), nb::arg("axis") = 0,
            nb::arg("dtype") = nb::none(), nb::arg("out") = nb::none())
-      .def("outer", &outer, nb::arg("A"), nb::arg("B"), nb::arg("kwargs"))
+      .def("outer", &outer, nb::arg("A"), nb::arg("B") = nb::none(), nb::arg("kwargs"))
       .def("at", &at, nb::arg("a"), nb::arg("indices"), nb::arg("b") = nb::none());
   c.attr("__module__") = "galop";
   nb::dict table;
