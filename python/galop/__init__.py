@@ -1,7 +1,8 @@
 """Galop: NumPy's arrays with NumPy's semantics, computed lazily, fused, on all cores.
 
-Names, signatures, promotion and printing are NumPy's. Where Galop differs: a reduction of all axes and an operation on 0-d arrays give a
-0-d array (so that nothing has to wait for the value), while a full integer index, a[3], reads NumPy's scalar; `base` is always None.
+Names, signatures, promotion and printing are NumPy's. Where Galop differs: a reduction of all axes and an operation on
+0-d arrays give a 0-d array (so that nothing has to wait for the value), while a full integer index, a[3], reads NumPy's
+scalar; `base` is always None.
 """
 
 from math import e, inf, nan, pi
@@ -39,8 +40,9 @@ __array_api_version__ = "2025.12"
 globals().update({name: function for name, function in _galop.ufuncs.items() if name not in globals()})
 _protocols.fill_ufunc_map(globals())
 
-__all__ = sorted(
-    {*_dtypes.__all__, *_creation.__all__, *_manipulation.__all__, *_math.__all__, *_printing.__all__, *_reductions.__all__}
-    | {*_galop.ufuncs, "ndarray", "ufunc", "eval", "explain", "ops", "testing", "lib", "random", "e", "inf", "nan", "pi", "newaxis", "euler_gamma"}
-    | {"errstate", "geterr", "seterr", "get_printoptions", "printoptions", "set_printoptions", "index_exp", "isscalar", "s_", "AxisError"}
-)
+_parts = (_dtypes, _creation, _manipulation, _math, _printing, _reductions)
+_others = """
+    AxisError e errstate euler_gamma eval explain get_printoptions geterr index_exp inf isscalar lib nan ndarray
+    newaxis ops pi printoptions random s_ set_printoptions seterr testing ufunc
+"""
+__all__ = sorted({*_galop.ufuncs, *_others.split()}.union(*(part.__all__ for part in _parts)))

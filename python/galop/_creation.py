@@ -8,9 +8,10 @@ from ._common import asarray as _asarray
 from ._common import check_device, core, is_array
 
 __all__ = [
-    "array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray", "from_dlpack", "frombuffer", "fromfunction", "fromiter",
-    "copy", "empty", "zeros", "ones", "full", "empty_like", "zeros_like", "ones_like", "full_like", "arange", "linspace", "logspace",
-    "geomspace", "eye", "identity", "meshgrid", "indices", "mgrid", "ogrid", "ix_", "tri", "tril", "triu", "diag", "diagflat",
+    "array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray", "from_dlpack", "frombuffer",
+    "fromfunction", "fromiter", "copy", "empty", "zeros", "ones", "full", "empty_like", "zeros_like", "ones_like",
+    "full_like", "arange", "linspace", "logspace", "geomspace", "eye", "identity", "meshgrid", "indices", "mgrid",
+    "ogrid", "ix_", "tri", "tril", "triu", "diag", "diagflat",
 ]  # fmt: skip
 
 

@@ -41,10 +41,11 @@ from ._common import ndarray
 double, single, half, cdouble, csingle = float64, float32, float16, complex128, complex64
 
 __all__ = [
-    "bool", "bool_", "complex64", "complex128", "complexfloating", "dtype", "float16", "float32", "float64", "floating", "generic",
-    "inexact", "int8", "int16", "int32", "int64", "int_", "integer", "intp", "isdtype", "issubdtype", "number", "promote_types",
-    "signedinteger", "uint", "uint8", "uint16", "uint32", "uint64", "uintp", "unsignedinteger", "double", "single", "half", "cdouble",
-    "csingle", "finfo", "iinfo", "result_type", "can_cast", "astype",
+    "bool", "bool_", "complex64", "complex128", "complexfloating", "dtype", "float16", "float32", "float64",
+    "floating", "generic", "inexact", "int8", "int16", "int32", "int64", "int_", "integer", "intp", "isdtype",
+    "issubdtype", "number", "promote_types", "signedinteger", "uint", "uint8", "uint16", "uint32", "uint64", "uintp",
+    "unsignedinteger", "double", "single", "half", "cdouble", "csingle", "finfo", "iinfo", "result_type", "can_cast",
+    "astype",
 ]  # fmt: skip
 
 
@@ -75,7 +76,8 @@ class finfo:
         self.dtype, self.bits, self.nmant, self.nexp = info.dtype, int(info.bits), int(info.nmant), int(info.nexp)
         self.precision, self.iexp, self.machep = int(info.precision), int(info.iexp), int(info.machep)
         self.minexp, self.maxexp, self.negep = int(info.minexp), int(info.maxexp), int(info.negep)
-        self.eps, self.epsneg, self.max, self.min = float(info.eps), float(info.epsneg), float(info.max), float(info.min)
+        self.eps, self.epsneg = float(info.eps), float(info.epsneg)
+        self.max, self.min = float(info.max), float(info.min)
         self.smallest_normal = self.tiny = float(info.smallest_normal)
         self.smallest_subnormal, self.resolution = float(info.smallest_subnormal), float(info.resolution)
 

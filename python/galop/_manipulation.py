@@ -8,11 +8,12 @@ from numpy import broadcast_shapes
 from ._common import asarray, at_axis, axis_index, axis_tuple, core, write
 
 __all__ = [
-    "reshape", "ravel", "transpose", "permute_dims", "matrix_transpose", "swapaxes", "moveaxis", "rollaxis", "expand_dims", "squeeze",
-    "flip", "fliplr", "flipud", "rot90", "roll", "concatenate", "concat", "stack", "vstack", "hstack", "dstack", "column_stack", "split",
-    "array_split", "hsplit", "vsplit", "dsplit", "unstack", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_to",
-    "broadcast_arrays", "broadcast_shapes", "tile", "repeat", "append", "delete", "take", "take_along_axis", "compress", "extract",
-    "nonzero", "flatnonzero", "argwhere", "copyto", "where", "diagonal", "shares_memory", "may_share_memory", "ndim", "shape", "size",
+    "reshape", "ravel", "transpose", "permute_dims", "matrix_transpose", "swapaxes", "moveaxis", "rollaxis",
+    "expand_dims", "squeeze", "flip", "fliplr", "flipud", "rot90", "roll", "concatenate", "concat", "stack", "vstack",
+    "hstack", "dstack", "column_stack", "split", "array_split", "hsplit", "vsplit", "dsplit", "unstack", "atleast_1d",
+    "atleast_2d", "atleast_3d", "broadcast_to", "broadcast_arrays", "broadcast_shapes", "tile", "repeat", "append",
+    "delete", "take", "take_along_axis", "compress", "extract", "nonzero", "flatnonzero", "argwhere", "copyto",
+    "where", "diagonal", "shares_memory", "may_share_memory", "ndim", "shape", "size",
 ]  # fmt: skip
 
 
@@ -165,7 +166,7 @@ def array_split(ary, indices_or_sections, axis=0):
 def split(ary, indices_or_sections, axis=0):
     """As array_split, but sections must be equal."""
     a = asarray(ary)
-    if not hasattr(indices_or_sections, "__len__") or (hasattr(indices_or_sections, "ndim") and indices_or_sections.ndim == 0):
+    if not hasattr(indices_or_sections, "__len__") or getattr(indices_or_sections, "ndim", 1) == 0:
         n = a.shape[axis_index(axis, a.ndim)]
         if n % operator.index(indices_or_sections):
             raise ValueError(f"[split] sections must divide an axis of {n} equally; got {indices_or_sections}")
@@ -212,7 +213,7 @@ def atleast_2d(*arys):
 
 def atleast_3d(*arys):
     def grow(a):
-        return a if a.ndim > 2 else a[:, :, None] if a.ndim == 2 else a.reshape(1, -1, 1) if a.ndim else a.reshape(1, 1, 1)
+        return a if a.ndim > 2 else a[:, :, None] if a.ndim == 2 else a.reshape(1, -1, 1)
 
     return _atleast(arys, grow)
 
@@ -293,7 +294,7 @@ def take_along_axis(arr, indices, axis=-1):
     if axis is None:
         a, axis = a.reshape(-1), 0
     if a.ndim != indices.ndim:
-        raise ValueError(f"[take_along_axis] indices and array must have as many axes; got {indices.shape} and {a.shape}")
+        raise ValueError(f"[take_along_axis] shapes must have as many axes; got {indices.shape} and {a.shape}")
     axis = axis_index(axis, a.ndim)
     places = [core.arange(0, n, 1).reshape([-1 if i == k else 1 for i in range(a.ndim)]) for k, n in enumerate(a.shape)]
     places[axis] = indices

@@ -1,13 +1,13 @@
-"""Products, rounding, comparison of whole arrays and what else is made of ufuncs: NumPy's functions of the same name."""
+"""Products, rounding, comparison of whole arrays and what else is made of ufuncs: NumPy's functions."""
 
 import numpy as np
 
 from ._common import asarray, at_axis, axis_index, core, is_array, write
 
 __all__ = [
-    "matmul", "dot", "vdot", "vecdot", "matvec", "vecmat", "tensordot", "inner", "outer", "clip", "round", "around", "fix", "isclose",
-    "allclose", "array_equal", "array_equiv", "real", "imag", "angle", "iscomplex", "isreal", "iscomplexobj", "isrealobj", "isposinf",
-    "isneginf", "nan_to_num", "diff", "trapezoid", "sinc", "cross",
+    "matmul", "dot", "vdot", "vecdot", "matvec", "vecmat", "tensordot", "inner", "outer", "clip", "round", "around",
+    "fix", "isclose", "allclose", "array_equal", "array_equiv", "real", "imag", "angle", "iscomplex", "isreal",
+    "iscomplexobj", "isrealobj", "isposinf", "isneginf", "nan_to_num", "diff", "trapezoid", "sinc", "cross",
 ]  # fmt: skip
 
 _u = core.ufuncs
@@ -64,7 +64,8 @@ def outer(a, b, out=None):
 _unset = object()
 
 
-def clip(a, a_min=_unset, a_max=_unset, out=None, *, min=_unset, max=_unset, dtype=None, where=True, casting="same_kind"):
+def clip(a, a_min=_unset, a_max=_unset, out=None, *, min=_unset, max=_unset, dtype=None, where=True,
+         casting="same_kind"):  # fmt: skip
     """The elements held between a least and a greatest value; None or nothing: no bound."""
     for old, new in ((a_min, min), (a_max, max)):
         if old is not _unset and new is not _unset:
@@ -246,4 +247,5 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     if a.shape[-1] != 3 or b.shape[-1] != 3:
         raise ValueError(f"[cross] vectors must have 3 elements; got {a.shape[-1]} and {b.shape[-1]}")
     (p, q, r), (x, y, z) = ((v[..., 0], v[..., 1], v[..., 2]) for v in (a, b))
-    return core.moveaxis(core.stack((asarray(q * z - r * y), asarray(r * x - p * z), asarray(p * y - q * x)), -1), -1, axisc)
+    parts = [asarray(part) for part in (q * z - r * y, r * x - p * z, p * y - q * x)]
+    return core.moveaxis(core.stack(parts, -1), -1, axisc)

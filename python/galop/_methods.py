@@ -63,8 +63,8 @@ class flagsobj:
     def writebackifcopy(self):
         return False
 
-    _NAMES = {"C": "c_contiguous", "CONTIGUOUS": "c_contiguous", "F": "f_contiguous", "FORTRAN": "f_contiguous", "W": "writeable",
-              "O": "owndata", "A": "aligned", "X": "writebackifcopy"}  # fmt: skip
+    _NAMES = {"C": "c_contiguous", "CONTIGUOUS": "c_contiguous", "F": "f_contiguous", "FORTRAN": "f_contiguous",
+              "W": "writeable", "O": "owndata", "A": "aligned", "X": "writebackifcopy"}  # fmt: skip
     _SHOWN = ("C_CONTIGUOUS", "F_CONTIGUOUS", "OWNDATA", "WRITEABLE", "ALIGNED", "WRITEBACKIFCOPY")
 
     def _name(self, key):
@@ -134,7 +134,7 @@ def __array__(self, dtype=None, *, copy=None):
     view = np.asarray(memoryview(self))
     if dtype is not None and np.dtype(dtype) != view.dtype:
         if copy is False:
-            raise ValueError(f"[__array__] another dtype needs a copy, which copy=False forbids; got {dtype} for {self.dtype}")
+            raise ValueError(f"[__array__] copy=False forbids a change of dtype; got {dtype} for {self.dtype}")
         return view.astype(dtype)
     return view.copy() if copy else view
 
@@ -264,9 +264,9 @@ def compress(self, condition, axis=None, out=None):
 
 def _attach():
     here = globals()
-    for name in ("__array__", "__array_namespace__", "__dlpack__", "__dlpack_device__", "__reduce_ex__", "__copy__", "__deepcopy__",
-                 "__format__", "__complex__", "tolist", "tobytes", "to_numpy", "to_device", "view", "setflags", "clip", "round", "conj",
-                 "dot", "swapaxes", "squeeze", "nonzero", "compress"):  # fmt: skip
+    for name in ("__array__", "__array_namespace__", "__dlpack__", "__dlpack_device__", "__reduce_ex__", "__copy__",
+                 "__deepcopy__", "__format__", "__complex__", "tolist", "tobytes", "to_numpy", "to_device", "view",
+                 "setflags", "clip", "round", "conj", "dot", "swapaxes", "squeeze", "nonzero", "compress"):  # fmt: skip
         setattr(ndarray, name, here[name])
     ndarray.conjugate = conj
     ndarray.get = to_numpy
@@ -276,7 +276,7 @@ def _attach():
         setattr(ndarray, name, getattr(reductions, name))
     ndarray.flags = property(flagsobj, doc="How the array lies in memory.")
     ndarray.data = property(memoryview, doc="The array's buffer.")
-    ndarray.__array_interface__ = property(core.array_interface, doc="NumPy's description of the memory; it stays exported.")
+    ndarray.__array_interface__ = property(core.array_interface, doc="The memory, by address; it stays exported.")
     ndarray.flat = property(flatiter, _set_flat, doc="The elements in C order.")
 
 

@@ -9,24 +9,24 @@ __all__ = ["array2string", "array_repr", "array_str"]
 
 
 def _shown(a, threshold, edge):
-    """A NumPy array that prints like `a`, and whether it is a summary: of long axes it holds the edges and one element between."""
+    """A NumPy array that prints like `a`, and whether that is a summary: the edges of long axes, one between."""
     if a.size <= threshold:
         return np.asarray(a.copy()), False
     ends = [list(range(edge + 1)) + list(range(n - edge, n)) if n > 2 * edge + 1 else list(range(n)) for n in a.shape]
-    places = [np.array(e, dtype=np.intp).reshape([-1 if i == k else 1 for i in range(a.ndim)]) for k, e in enumerate(ends)]
-    return np.asarray(a[tuple(places)]), True
+    return np.asarray(a[np.ix_(*ends)]), True
 
 
-def array2string(a, max_line_width=None, precision=None, suppress_small=None, separator=" ", prefix="", *, formatter=None,
-                 threshold=None, edgeitems=None, sign=None, floatmode=None, suffix="", legacy=None):  # fmt: skip
+def array2string(a, max_line_width=None, precision=None, suppress_small=None, separator=" ", prefix="", *,
+                 formatter=None, threshold=None, edgeitems=None, sign=None, floatmode=None, suffix="",
+                 legacy=None):  # fmt: skip
     """The elements as text, with the options of numpy.array2string."""
     options = get_printoptions()
     threshold = options["threshold"] if threshold is None else threshold
     edgeitems = options["edgeitems"] if edgeitems is None else edgeitems
     small, summary = _shown(a, threshold, edgeitems)
     return np.array2string(small, max_line_width, precision, suppress_small, separator, prefix, formatter=formatter,
-                           threshold=0 if summary else threshold, edgeitems=edgeitems, sign=sign, floatmode=floatmode, suffix=suffix,
-                           legacy=legacy)  # fmt: skip
+                           threshold=0 if summary else threshold, edgeitems=edgeitems, sign=sign, floatmode=floatmode,
+                           suffix=suffix, legacy=legacy)  # fmt: skip
 
 
 def _dtype_is_implied(dtype):

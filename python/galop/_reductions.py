@@ -5,9 +5,9 @@ import numpy as np
 from ._common import asarray, axis_index, axis_tuple, core
 
 __all__ = [
-    "sum", "prod", "min", "max", "amin", "amax", "any", "all", "mean", "var", "std", "argmin", "argmax", "count_nonzero", "ptp", "average",
-    "cumsum", "cumprod", "cumulative_sum", "cumulative_prod", "trace", "nansum", "nanprod", "nanmin", "nanmax", "nanmean", "nanvar",
-    "nanstd",
+    "sum", "prod", "min", "max", "amin", "amax", "any", "all", "mean", "var", "std", "argmin", "argmax",
+    "count_nonzero", "ptp", "average", "cumsum", "cumprod", "cumulative_sum", "cumulative_prod", "trace", "nansum",
+    "nanprod", "nanmin", "nanmax", "nanmean", "nanvar", "nanstd",
 ]  # fmt: skip
 
 _u = core.ufuncs
@@ -162,7 +162,7 @@ def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
     return core.sum(asarray(a).diagonal(offset, axis1, axis2), -1, dtype, out)
 
 
-# NaN left out -------------------------------------------------------------------------------------------------------------------
+# NaN left out
 
 
 def _without_nan(a, value):

@@ -8,9 +8,10 @@ from ._bit_generators import MT19937, PCG64, BitGenerator, SeedSequence
 from ._common import asarray, at_axis, axis_index, core, is_array
 
 __all__ = [
-    "BitGenerator", "Generator", "MT19937", "PCG64", "RandomState", "SeedSequence", "bytes", "choice", "default_rng", "exponential",
-    "get_state", "normal", "permutation", "rand", "randint", "randn", "random", "random_sample", "ranf", "sample", "seed", "set_state",
-    "shuffle", "standard_exponential", "standard_normal", "torch_uniform", "uniform",
+    "BitGenerator", "Generator", "MT19937", "PCG64", "RandomState", "SeedSequence", "bytes", "choice", "default_rng",
+    "exponential", "get_state", "normal", "permutation", "rand", "randint", "randn", "random", "random_sample",
+    "ranf", "sample", "seed", "set_state", "shuffle", "standard_exponential", "standard_normal", "torch_uniform",
+    "uniform",
 ]  # fmt: skip
 
 _core = core.random

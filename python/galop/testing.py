@@ -9,7 +9,7 @@ __all__ = ["modes"]
 
 @contextmanager
 def modes(**switches):
-    """Sets switches of the engine inside a with block: eager, donation, fusion_limit (None: the default), overlap_maybe, threads, block."""
+    """Sets switches in a with block: eager, donation, fusion_limit (None: default), overlap_maybe, threads, block."""
     before = core.settings()
     core.set_settings(switches)
     try:
