@@ -1,4 +1,5 @@
-// galop::array: NumPy's ndarray in C++. Expressions over arrays are evaluated when their values are needed, fused into one pass.
+// galop::array: NumPy's ndarray in C++. Expressions over arrays are evaluated when their values are needed, fused into
+// one pass.
 #pragma once
 
 #include <complex>
@@ -26,13 +27,14 @@ void release(Cell*) noexcept;
 class array;
 class selection;
 
-/// A number without a dtype of its own (NEP 50): it takes the dtype of the array that it meets, or bool, int64, float64, complex128.
+/// A number without a dtype of its own (NEP 50): it takes the dtype of the array that it meets, or bool, int64,
+/// float64, complex128.
 class scalar {
  public:
   scalar(bool v) : kind_('b'), int_(v) {}
   template <class T>
-    requires(std::is_integral_v<T> && !std::is_same_v<T, bool>)
-  scalar(T v) : kind_('i'), unsigned_(std::is_unsigned_v<T> && sizeof(T) == 8), int_(static_cast<std::int64_t>(v)) {}
+  requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) scalar(T v)
+      : kind_('i'), unsigned_(std::is_unsigned_v<T> && sizeof(T) == 8), int_(static_cast<std::int64_t>(v)) {}
   scalar(double v) : kind_('f'), value_(v) {}
   scalar(float v) : kind_('f'), value_(static_cast<double>(v)) {}
   scalar(std::complex<double> v) : kind_('c'), value_(v) {}
@@ -63,8 +65,8 @@ class arg {
  public:
   arg(const array& a) : array_(&a), scalar_(false) {}
   template <class T>
-    requires(std::is_arithmetic_v<T> || std::is_same_v<T, std::complex<double>> || std::is_same_v<T, scalar>)
-  arg(T v) : scalar_(v) {}
+  requires(std::is_arithmetic_v<T> || std::is_same_v<T, std::complex<double>> || std::is_same_v<T, scalar>) arg(T v)
+      : scalar_(v) {}
 
   bool is_array() const { return array_ != nullptr; }
   const array& as_array() const { return *array_; }
@@ -95,9 +97,9 @@ inline const slice all_of{};
 /// One part of an index expression: an integer, a slice, newaxis, ellipsis, or an array of integers or bools.
 using index = std::variant<std::int64_t, slice, newaxis_t, ellipsis_t, array>;
 
-/// An n-dimensional array: a handle on shared storage, a view into it and a dtype. Copying a handle shares the elements, as `b = a`
-/// does in Python. Assigning to a named array rebinds the handle; assigning to the result of an index expression,
-/// `a(slice(1, -1)) = b`, writes the elements.
+/// An n-dimensional array: a handle on shared storage, a view into it and a dtype. Copying a handle shares the
+/// elements, as `b = a` does in Python. Assigning to a named array rebinds the handle; assigning to the result of an
+/// index expression, `a(slice(1, -1)) = b`, writes the elements.
 class array {
  public:
   /// A 0-d float64 zero.
@@ -105,8 +107,7 @@ class array {
   /// A 0-d array of the number's own dtype.
   array(scalar v);
   template <class T>
-    requires std::is_arithmetic_v<T>
-  array(T v) : array(scalar(v)) {}
+  requires std::is_arithmetic_v<T> array(T v) : array(scalar(v)) {}
   /// A 1-d copy of the values.
   template <class T>
   array(const std::vector<T>& v) : array(copy_of(v.data(), dtype_of<T>, Dims{static_cast<std::int64_t>(v.size())})) {}
@@ -133,8 +134,7 @@ class array {
   /// Writes through a view, `a(slice(1, -1)) = values`: broadcast and cast as NumPy's setitem.
   void operator=(const array& v) && { assign(v); }
   template <class T>
-    requires(!std::is_same_v<T, array> && std::is_convertible_v<const T&, arg>)
-  void operator=(const T& v) && {
+  requires(!std::is_same_v<T, array> && std::is_convertible_v<const T&, arg>) void operator=(const T& v) && {
     assign(v);
   }
   /// a[...] = values. Throws ValueError when read-only or when the shape does not broadcast.
@@ -157,8 +157,8 @@ class array {
   array at(std::span<const index> parts) const;
   /// a[parts] = values, also through integer and boolean arrays. Throws IndexError, ValueError.
   void set(std::span<const index> parts, const arg& values) const;
-  /// a(parts…): a view or copy as at(), and a place to write to, `a(slice(1, -1)) = b`. With an array among the parts the result is a
-  /// copy that knows where it comes from, so that `a(mask) = 0` and `a(mask) += 1` reach `a`.
+  /// a(parts…): a view or copy as at(), and a place to write to, `a(slice(1, -1)) = b`. With an array among the parts
+  /// the result is a copy that knows where it comes from, so that `a(mask) = 0` and `a(mask) += 1` reach `a`.
   template <class... I>
   auto operator()(I&&... parts) const;
 
@@ -188,9 +188,11 @@ class array {
   template <class T>
   std::vector<T> to_vector() const;
 
-  /// Evaluates and returns the address of element 0; read through strides(). Valid while this storage is not written or released.
+  /// Evaluates and returns the address of element 0; read through strides(). Valid while this storage is not written or
+  /// released.
   const void* data() const;
-  /// As data(), for writing; the storage then counts as shared with the outside until `release_export` balances this call.
+  /// As data(), for writing; the storage then counts as shared with the outside until `release_export` balances this
+  /// call.
   void* export_data() const;
   void release_export() const;
 
@@ -229,17 +231,17 @@ class array {
   bool writeable_ = true;
 };
 
-/// The elements that an index expression with arrays picked: a copy of them, which writes back to its source when it is assigned to.
+/// The elements that an index expression with arrays picked: a copy of them, which writes back to its source when it is
+/// assigned to.
 class selection : public array {
  public:
-  selection(const array& source, std::vector<index> parts) : array(source.at(parts)), source_(source), parts_(std::move(parts)) {}
+  selection(const array& source, std::vector<index> parts)
+      : array(source.at(parts)), source_(source), parts_(std::move(parts)) {}
   selection(const selection&) = default;
   void operator=(const selection& v) && { source_.set(parts_, static_cast<const array&>(v)); }
   template <class T>
-    requires std::is_convertible_v<const T&, arg>
-  void operator=(const T& v) && {
-    source_.set(parts_, v);
-  }
+  requires std::is_convertible_v<const T&, arg>
+  void operator=(const T& v) && { source_.set(parts_, v); }
   void operator+=(const arg& v) && { source_.set(parts_, static_cast<array&>(*this) += v); }
   void operator-=(const arg& v) && { source_.set(parts_, static_cast<array&>(*this) -= v); }
   void operator*=(const arg& v) && { source_.set(parts_, static_cast<array&>(*this) *= v); }
@@ -291,7 +293,8 @@ array operator-(const array& x);
 array operator+(const array& x);
 array operator~(const array& x);
 
-/// An array over memory that belongs to somebody else. `owner` is called once, when the last handle has gone. Strides in bytes.
+/// An array over memory that belongs to somebody else. `owner` is called once, when the last handle has gone. Strides
+/// in bytes.
 array from_memory(void* data, DType t, const Dims& shape, const Dims& strides, bool writeable,
                   std::function<void()> owner);
 

@@ -20,7 +20,8 @@ array full_like(const array& a, const arg& value, std::optional<DType> t = {});
 /// start, start + step, … before stop; NumPy's length and values. `t` unset: int64 or float64 by the arguments.
 array arange(scalar start, scalar stop, scalar step = 1, std::optional<DType> t = {});
 inline array arange(scalar stop) { return arange(0, stop); }
-/// `num` evenly spaced numbers from start to stop, which is met exactly with `endpoint`. Operands may be arrays: the new axis is first.
+/// `num` evenly spaced numbers from start to stop, which is met exactly with `endpoint`. Operands may be arrays: the
+/// new axis is first.
 array linspace(const arg& start, const arg& stop, std::int64_t num = 50, bool endpoint = true,
                std::optional<DType> t = {});
 /// base ** linspace(start, stop, num).

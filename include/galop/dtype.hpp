@@ -54,22 +54,38 @@ constexpr DType real_dtype(DType t) {
 namespace detail {
 template <class T>
 struct dtype_of;
-template <> struct dtype_of<bool> : std::integral_constant<DType, DType::bool_> {};
-template <> struct dtype_of<std::int8_t> : std::integral_constant<DType, DType::int8> {};
-template <> struct dtype_of<std::int16_t> : std::integral_constant<DType, DType::int16> {};
-template <> struct dtype_of<std::int32_t> : std::integral_constant<DType, DType::int32> {};
-template <> struct dtype_of<std::int64_t> : std::integral_constant<DType, DType::int64> {};
-template <> struct dtype_of<std::uint8_t> : std::integral_constant<DType, DType::uint8> {};
-template <> struct dtype_of<std::uint16_t> : std::integral_constant<DType, DType::uint16> {};
-template <> struct dtype_of<std::uint32_t> : std::integral_constant<DType, DType::uint32> {};
-template <> struct dtype_of<std::uint64_t> : std::integral_constant<DType, DType::uint64> {};
-template <> struct dtype_of<long long> : std::integral_constant<DType, DType::int64> {};
-template <> struct dtype_of<unsigned long long> : std::integral_constant<DType, DType::uint64> {};
-template <> struct dtype_of<half> : std::integral_constant<DType, DType::float16> {};
-template <> struct dtype_of<float> : std::integral_constant<DType, DType::float32> {};
-template <> struct dtype_of<double> : std::integral_constant<DType, DType::float64> {};
-template <> struct dtype_of<std::complex<float>> : std::integral_constant<DType, DType::complex64> {};
-template <> struct dtype_of<std::complex<double>> : std::integral_constant<DType, DType::complex128> {};
+template <>
+struct dtype_of<bool> : std::integral_constant<DType, DType::bool_> {};
+template <>
+struct dtype_of<std::int8_t> : std::integral_constant<DType, DType::int8> {};
+template <>
+struct dtype_of<std::int16_t> : std::integral_constant<DType, DType::int16> {};
+template <>
+struct dtype_of<std::int32_t> : std::integral_constant<DType, DType::int32> {};
+template <>
+struct dtype_of<std::int64_t> : std::integral_constant<DType, DType::int64> {};
+template <>
+struct dtype_of<std::uint8_t> : std::integral_constant<DType, DType::uint8> {};
+template <>
+struct dtype_of<std::uint16_t> : std::integral_constant<DType, DType::uint16> {};
+template <>
+struct dtype_of<std::uint32_t> : std::integral_constant<DType, DType::uint32> {};
+template <>
+struct dtype_of<std::uint64_t> : std::integral_constant<DType, DType::uint64> {};
+template <>
+struct dtype_of<long long> : std::integral_constant<DType, DType::int64> {};
+template <>
+struct dtype_of<unsigned long long> : std::integral_constant<DType, DType::uint64> {};
+template <>
+struct dtype_of<half> : std::integral_constant<DType, DType::float16> {};
+template <>
+struct dtype_of<float> : std::integral_constant<DType, DType::float32> {};
+template <>
+struct dtype_of<double> : std::integral_constant<DType, DType::float64> {};
+template <>
+struct dtype_of<std::complex<float>> : std::integral_constant<DType, DType::complex64> {};
+template <>
+struct dtype_of<std::complex<double>> : std::integral_constant<DType, DType::complex128> {};
 }  // namespace detail
 
 /// The dtype that stores the C++ type T.

@@ -1,4 +1,5 @@
-// Reductions, as NumPy's functions of the same name. Results are 0-d arrays when every axis is reduced, so that nothing has to wait.
+// Reductions, as NumPy's functions of the same name. Results are 0-d arrays when every axis is reduced, so that nothing
+// has to wait.
 #pragma once
 
 #include "galop/ufunc.hpp"

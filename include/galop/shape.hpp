@@ -20,8 +20,7 @@ class Dims {
   Dims(const std::vector<std::int64_t>& v) : Dims(v.begin(), v.end()) {}
   explicit Dims(int n, std::int64_t fill) { resize(n, fill); }
   template <class It>
-    requires(!std::is_integral_v<It>)
-  Dims(It first, It last) {
+  requires(!std::is_integral_v<It>) Dims(It first, It last) {
     for (; first != last; ++first) push_back(static_cast<std::int64_t>(*first));
   }
   Dims(const Dims& o) { assign(o); }

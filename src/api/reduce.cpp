@@ -43,7 +43,8 @@ DType accumulation_dtype(Op op, DType t, std::optional<DType> asked, const array
 
 void require_reduction(Op op, DType t) {
   const OpInfo& row = info(op);
-  if (row.int_second) throw TypeError(tag(row.name) + "no loop folds operands of two dtypes; got " + std::string(name(t)));
+  if (row.int_second)
+    throw TypeError(tag(row.name) + "no loop folds operands of two dtypes; got " + std::string(name(t)));
   if (row.nin != 2 || row.nout != 1)
     throw ValueError(tag(row.name) + "reductions need a binary operation with one result; got " +
                      std::to_string(row.nin) + " operands and " + std::to_string(row.nout) + " results");
@@ -213,7 +214,8 @@ array arg_extreme_of_long(std::string_view op, const array& a, bool greatest) {
     extremes = concatenate(both, 0);
   }
   const std::int64_t piece = arg_extreme(op, extremes, 0, false, greatest).item<std::int64_t>();
-  const array part = a.with_view({{piece < pieces ? kArgPiece : rest}, {step}, a.view().offset + piece * kArgPiece * step});
+  const array part =
+      a.with_view({{piece < pieces ? kArgPiece : rest}, {step}, a.view().offset + piece * kArgPiece * step});
   return arg_extreme(op, part, 0, false, greatest) + piece * kArgPiece;
 }
 
@@ -296,8 +298,8 @@ array count_nonzero(const array& a, const reduce_options& o) {
 
 namespace {
 
-// The total over the number of elements that took part, less `less`. Counts are int64 and strong, as NumPy's are, so that float32 is
-// divided in float64 and rounded once.
+// The total over the number of elements that took part, less `less`. Counts are int64 and strong, as NumPy's are, so
+// that float32 is divided in float64 and rounded once.
 array divided_by_count(const array& total, const array& a, const reduce_options& o, std::uint64_t mask, double less) {
   const DType wide = promote_types(total.dtype(), DType::int64);
   const array t = total.dtype() == wide ? total : graph::cast(total, wide);
@@ -351,14 +353,15 @@ array variance(std::string_view op, const array& a, const reduce_options& o, dou
   DType squared = real_dtype(loop);
   if (!o.dtype && o.out) squared = promote_types(squared, o.out->dtype());  // as NumPy, which sums into out
   inner.dtype = squared;
-  array r = divided_by_count(reduce_with(Op::add, op, squares, inner, squared, squared), a, o,
-                             mask, ddof);
+  array r = divided_by_count(reduce_with(Op::add, op, squares, inner, squared, squared), a, o, mask, ddof);
   return r.dtype() == result ? r : graph::cast(r, result);
 }
 
 }  // namespace
 
-array var(const array& a, const reduce_options& o, double ddof) { return into_out("var", variance("var", a, o, ddof), o); }
+array var(const array& a, const reduce_options& o, double ddof) {
+  return into_out("var", variance("var", a, o, ddof), o);
+}
 
 array std_(const array& a, const reduce_options& o, double ddof) {
   array r = sqrt(variance("std", a, o, ddof));

@@ -33,11 +33,10 @@ DType choose_loop(Op op, std::span<const arg> in, const ufunc_options& options) 
         throw TypeError(tag(op) + "no loop with this result; got dtype " + std::string(name(loop)));
       return find_loop(op, common);
     }
-    if (info(op).result[0] == Result::REAL && is_complex(common) &&
-        (loop == DType::float32 || loop == DType::float64))
+    if (info(op).result[0] == Result::REAL && is_complex(common) && (loop == DType::float32 || loop == DType::float64))
       loop = promote_types(loop, DType::complex64);  // the loop whose result has this dtype
     else if (info(op).types.find(typecode(loop)) == std::string_view::npos || result_dtype(op, 0, loop) != loop ||
-        info(op).result[1] == Result::INT32)  // frexp's results can not both have the dtype asked for
+             info(op).result[1] == Result::INT32)  // frexp's results can not both have the dtype asked for
       throw TypeError(tag(op) + "no loop for the dtype asked for; got " + std::string(name(loop)));
     std::byte bits[16];
     for (const arg& a : typed)

@@ -1,4 +1,5 @@
-// The one interface between the engine and what computes: plans and memory in plain data, so that a second backend is an addition.
+// The one interface between the engine and what computes: plans and memory in plain data, so that a second backend is
+// an addition.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +19,8 @@ struct Storage {
   std::int64_t capacity = 0;  // what the backend keeps for it
 };
 
-/// One input of a plan. Its value at a coordinate c of the domain: memory at data + Σ c·stride, the integer start + Σ c·stride, or
-/// a constant.
+/// One input of a plan. Its value at a coordinate c of the domain: memory at data + Σ c·stride, the integer start + Σ
+/// c·stride, or a constant.
 struct Operand {
   enum class Kind : std::uint8_t { memory, iota, constant } kind;
   DType dtype;
@@ -50,17 +51,19 @@ struct Output {
 /// What a register is folded into, when the plan is a reduction; then there are no outputs.
 struct Reduction {
   Op op;
-  DType dtype;             // of the accumulation and of the register
+  DType dtype;  // of the accumulation and of the register
   std::uint16_t reg;
-  std::uint64_t reduced;   // bit k: axis k of the domain is folded
-  DType result;            // dtype of the memory that receives it
-  void* data;              // strides in bytes per domain axis, 0 on folded ones
+  std::uint64_t reduced;  // bit k: axis k of the domain is folded
+  DType result;           // dtype of the memory that receives it
+  void* data;             // strides in bytes per domain axis, 0 on folded ones
   Dims strides;
   bool has_initial = false;
-  bool round_to_half = false;  // the fold is float16's: rounded to it after every run
+  bool round_to_half = false;              // the fold is float16's: rounded to it after every run
   alignas(16) std::byte initial[16] = {};  // of `dtype`, or float16 when rounded to it
-  Dims input_strides{};    // of the folded array in memory (or of the temporary that NumPy would make): they fix the order of sums
-  bool buffered = false;   // NumPy would copy that array through a buffer: its dtype is not the fold's, or it is not aligned
+  Dims input_strides{};  // of the folded array in memory (or of the temporary that NumPy would make): they fix the
+                         // order of sums
+  bool buffered =
+      false;  // NumPy would copy that array through a buffer: its dtype is not the fold's, or it is not aligned
 };
 
 struct Plan {
@@ -79,21 +82,23 @@ struct Matrix {
   std::int64_t row, col;
 };
 
-/// An axis that is indexed by numbers in memory, `extent` of them valid; negative ones count from the end. `stride` in bytes.
+/// An axis that is indexed by numbers in memory, `extent` of them valid; negative ones count from the end. `stride` in
+/// bytes.
 struct IndexedAxis {
   const std::int64_t* index;
   std::int64_t extent, stride;
 };
 
-/// Blocks of elements at scattered places, and the same blocks packed one after the other. Strides and offsets in bytes.
+/// Blocks of elements at scattered places, and the same blocks packed one after the other. Strides and offsets in
+/// bytes.
 struct Blocks {
   int itemsize;
   std::int64_t count;
   const std::int64_t* offsets;  // of each block, from `places`
   void* places;
   void* packed;
-  std::int64_t packed_step;     // from one packed block to the next
-  Dims shape{};                 // of a block
+  std::int64_t packed_step;  // from one packed block to the next
+  Dims shape{};              // of a block
   Dims place_strides{}, packed_strides{};
 };
 
@@ -121,7 +126,8 @@ class Backend {
   virtual std::int64_t count_true(const void* mask, std::int64_t n) = 0;
   virtual void positions(const void* mask, std::int64_t n, std::int64_t* out) = 0;
   virtual void compress(const void* mask, std::int64_t n, int itemsize, const void* in, void* out) = 0;
-  /// f(begin, end) for parts that cover [0, n), on several threads at once; none is below `grain` items, save when n is.
+  /// f(begin, end) for parts that cover [0, n), on several threads at once; none is below `grain` items, save when n
+  /// is.
   virtual void parallel(std::int64_t n, std::int64_t grain,
                         const std::function<void(std::int64_t, std::int64_t)>& f) = 0;
   /// 0: all cores allowed.

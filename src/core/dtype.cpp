@@ -7,14 +7,17 @@ namespace {
 constexpr std::string_view kNames[] = {"bool",   "int8",   "int16",   "int32",   "int64",   "uint8",     "uint16",
                                        "uint32", "uint64", "float16", "float32", "float64", "complex64", "complex128"};
 
-// Bytes of the smallest float that holds every integer of this dtype, as NumPy sees it (64-bit integers count as float64).
+// Bytes of the smallest float that holds every integer of this dtype, as NumPy sees it (64-bit integers count as
+// float64).
 constexpr int float_bytes(DType t) {
   if (kind(t) == 'f') return itemsize(t);
   if (kind(t) == 'c') return itemsize(t) / 2;
   return itemsize(t) == 1 ? 2 : itemsize(t) == 2 ? 4 : 8;
 }
 
-constexpr DType float_of(int bytes) { return bytes == 2 ? DType::float16 : bytes == 4 ? DType::float32 : DType::float64; }
+constexpr DType float_of(int bytes) {
+  return bytes == 2 ? DType::float16 : bytes == 4 ? DType::float32 : DType::float64;
+}
 constexpr DType complex_of(int bytes) { return bytes <= 4 ? DType::complex64 : DType::complex128; }
 constexpr DType signed_of(int bytes) {
   return bytes == 1 ? DType::int8 : bytes == 2 ? DType::int16 : bytes == 4 ? DType::int32 : DType::int64;
@@ -55,8 +58,6 @@ DType promote_types(DType a, DType b) {
 
 bool can_cast_safely(DType from, DType to) { return promote_types(from, to) == to; }
 
-bool can_cast_same_kind(DType from, DType to) {
-  return can_cast_safely(from, to) || kind_rank(from) <= kind_rank(to);
-}
+bool can_cast_same_kind(DType from, DType to) { return can_cast_safely(from, to) || kind_rank(from) <= kind_rank(to); }
 
 }  // namespace galop

@@ -41,8 +41,8 @@ std::span<const OpAlias> op_aliases();
 /// The dtype of result `k` when the loop runs in dtype `loop`.
 DType result_dtype(Op op, int k, DType loop);
 
-/// The loop for operands of these dtypes: their common dtype when the row has it, else the first that each is cast to safely. Throws
-/// TypeError when there is none.
+/// The loop for operands of these dtypes: their common dtype when the row has it, else the first that each is cast to
+/// safely. Throws TypeError when there is none.
 DType find_loop(Op op, std::span<const DType> operands);
 inline DType find_loop(Op op, DType t) { return find_loop(op, std::span(&t, 1)); }
 

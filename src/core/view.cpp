@@ -74,6 +74,7 @@ Dims broadcast(std::string_view op, std::span<const Dims* const> shapes) {
       have = d;
     }
   }
+  checked_size(op, r, 1);
   return r;
 }
 

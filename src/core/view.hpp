@@ -14,7 +14,8 @@ View c_view(const Dims& shape, std::int64_t itemsize);
 bool is_c_contiguous(const View& v, std::int64_t itemsize);
 bool is_f_contiguous(const View& v, std::int64_t itemsize);
 
-/// Number of elements; throws ValueError for negative extents and when the bytes pass 2^63 - 1. `op` names the caller in the message.
+/// Number of elements; throws ValueError for negative extents and when the bytes pass 2^63 - 1. `op` names the caller
+/// in the message.
 std::int64_t checked_size(std::string_view op, const Dims& shape, std::int64_t itemsize);
 
 /// The common shape by NumPy's broadcasting; throws ValueError naming the shapes.
@@ -37,8 +38,8 @@ std::pair<std::int64_t, std::int64_t> byte_bounds(const View& v, std::int64_t it
 bool same_map(const View& a, const View& b);
 
 enum class Overlap { no, yes, maybe };
-/// Whether two views of one buffer share a byte, found by bounds and then by a bounded search for a solution; `maybe` after `max_work`
-/// steps (negative: no limit).
+/// Whether two views of one buffer share a byte, found by bounds and then by a bounded search for a solution; `maybe`
+/// after `max_work` steps (negative: no limit).
 Overlap overlap(const View& a, std::int64_t itemsize_a, const View& b, std::int64_t itemsize_b, std::int64_t max_work);
 
 }  // namespace galop

@@ -12,7 +12,7 @@ namespace galop::graph {
 namespace {
 
 constexpr int kMaxDepth = 48;
-constexpr int kMostCost = 1 << 20;  // of a graph whose nodes are counted once for each path
+constexpr int kMostCost = 1 << 20;       // of a graph whose nodes are counted once for each path
 constexpr std::size_t kMaxReaders = 64;  // unevaluated results on one array before new ones are computed at once
 
 array handle(Ref<Value> v, View view, DType t) {
@@ -64,7 +64,8 @@ array finish(std::unique_ptr<Node> node, DType t, View layout, bool at_once) {
         if (in.value) force(*in.value);
       operations = depth = 1;
       total = own;
-      generator = generator && std::none_of(node->in.begin(), node->in.end(), [](const Input& in) { return in.value.get(); });
+      generator =
+          generator && std::none_of(node->in.begin(), node->in.end(), [](const Input& in) { return in.value.get(); });
     }
   }
   Ref<Value> v(new Value(t, std::move(layout), bytes));
@@ -83,12 +84,12 @@ array finish(std::unique_ptr<Node> node, DType t, View layout, bool at_once) {
 }
 
 // An array that can never exist is refused where it is asked for, although nothing is allocated yet.
-void require_capacity(const View& layout, DType t) {
-  const std::int64_t bytes = layout.size() * itemsize(t);
+void require_capacity(std::string_view op, const Dims& shape, DType t) {
+  const std::int64_t bytes = checked_size(op, shape, itemsize(t)) * itemsize(t);
   if (bytes > cpu_backend().capacity())
-    throw MemoryError("[memory] the machine has " + std::to_string(cpu_backend().capacity() >> 20) + " MiB; got an array of " +
-                      std::to_string(bytes) + " bytes with shape " + to_string(layout.shape) + " and dtype " +
-                      std::string(name(t)));
+    throw MemoryError("[memory] the machine has " + std::to_string(cpu_backend().capacity() >> 20) +
+                      " MiB; got an array of " + std::to_string(bytes) + " bytes with shape " + to_string(shape) +
+                      " and dtype " + std::string(name(t)));
 }
 
 Input as_input(const array& a, View view) {
@@ -127,9 +128,9 @@ array wrap(void* data, DType t, const Dims& shape, const Dims& strides, bool wri
 
 array fill(const Dims& shape, DType t, const void* bits) {
   Lock lock;
+  require_capacity("full", shape, t);
   View layout = c_view(shape, itemsize(t));
   if (layout.size() == 0) return make_empty(shape, t);
-  require_capacity(layout, t);
   auto node = std::make_unique<Node>();
   node->kind = Kind::fill;
   node->loop = t;
@@ -142,9 +143,9 @@ array fill(const Dims& shape, DType t, const void* bits) {
 
 array iota(const Dims& shape, const Dims& weights, std::int64_t start) {
   Lock lock;
+  require_capacity("arange", shape, DType::int64);
   View layout = c_view(shape, 8);
   if (layout.size() == 0) return make_empty(shape, DType::int64);
-  require_capacity(layout, DType::int64);
   auto node = std::make_unique<Node>();
   node->kind = Kind::iota;
   node->loop = DType::int64;
@@ -156,6 +157,7 @@ array iota(const Dims& shape, const Dims& weights, std::int64_t start) {
 
 array map(Op op, int which, DType loop, DType result, std::span<const MapOperand> operands, const Dims& shape) {
   Lock lock;
+  require_capacity(info(op).name, shape, result);
   std::vector<View> views(operands.size());
   std::vector<const View*> arrays;
   bool at_once = false;
@@ -168,7 +170,6 @@ array map(Op op, int which, DType loop, DType result, std::span<const MapOperand
   }
   View layout{shape, keep_order_strides(shape, itemsize(result), arrays), 0};
   if (layout.size() == 0) return make_empty(layout, result, 0);
-  require_capacity(layout, result);
   auto node = std::make_unique<Node>();
   node->kind = Kind::map;
   node->op = op;
@@ -203,6 +204,7 @@ array reduce(Op op, DType loop, DType result, const array& a, std::uint64_t redu
     kept.push_back(a.shape()[k]);
     kept_view.strides.push_back(a.strides()[k]);
   }
+  require_capacity(info(op).name, kept, result);
   kept_view.shape = kept;
   const View* by = &kept_view;
   View layout{kept, keep_order_strides(kept, itemsize(result), {&by, 1}), 0};

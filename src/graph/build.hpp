@@ -24,12 +24,13 @@ struct MapOperand {
   DType t;
   alignas(16) std::byte bits[16];
 };
-/// op over operands that broadcast to `shape`, computed in dtype `loop`, result number `which` stored as `result`. Lazy; the layout
-/// follows the operands (order='K').
+/// op over operands that broadcast to `shape`, computed in dtype `loop`, result number `which` stored as `result`.
+/// Lazy; the layout follows the operands (order='K').
 array map(Op op, int which, DType loop, DType result, std::span<const MapOperand> operands, const Dims& shape);
 /// The elements as dtype `t`, as a new array (also when the dtype is the same).
 array cast(const array& a, DType t);
-/// Folds the axes in `reduced` with a binary op, accumulating in `loop`; the result has the kept axes. `initial` may be null.
+/// Folds the axes in `reduced` with a binary op, accumulating in `loop`; the result has the kept axes. `initial` may be
+/// null.
 array reduce(Op op, DType loop, DType result, const array& a, std::uint64_t reduced, const MapOperand* initial);
 
 /// Evaluates what the array needs.
@@ -39,8 +40,8 @@ const void* read_pointer(const array& a);
 /// Address of element 0 for writing now: evaluates the storage and every pending reader of it that may see the write.
 void* write_pointer(const array& a);
 
-/// dst[...] = value (broadcast, cast unsafely; casting rules and writeability are the caller's) by R2, R3 and R6. With `where`, only
-/// where it is true. Pass a temporary with std::move, so that it can be fused into the write.
+/// dst[...] = value (broadcast, cast unsafely; casting rules and writeability are the caller's) by R2, R3 and R6. With
+/// `where`, only where it is true. Pass a temporary with std::move, so that it can be fused into the write.
 void assign(const array& dst, array value, const array* where = nullptr);
 
 /// The two arrays may have a byte in common.

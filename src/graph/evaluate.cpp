@@ -12,7 +12,8 @@
 namespace galop::graph {
 namespace {
 
-// R4: counts, for every Value, the references that this evaluation gives up; a buffer with no other reference can be written over.
+// R4: counts, for every Value, the references that this evaluation gives up; a buffer with no other reference can be
+// written over.
 std::vector<Value*> retired_values(const Fusion& f) {
   std::vector<Value*> retired = f.saved;
   auto gives_up = [&](const Value* p) {
@@ -50,9 +51,10 @@ Value* donor(const Fusion& f, std::size_t o, const std::vector<Value*>& retired,
     for (std::size_t i = 0; i < f.loads.size() && same; ++i) {
       if (f.loads[i] != w) continue;
       const Operand& in = f.plan.operands[i];
-      same = itemsize(in.dtype) == itemsize(out.dtype) &&
-             static_cast<const char*>(in.data) - static_cast<const char*>(w->buffer->storage.data) == out.layout.offset &&
-             same_map({f.plan.shape, in.strides, 0}, {f.plan.shape, f.plan.outputs[o].strides, 0});
+      same =
+          itemsize(in.dtype) == itemsize(out.dtype) &&
+          static_cast<const char*>(in.data) - static_cast<const char*>(w->buffer->storage.data) == out.layout.offset &&
+          same_map({f.plan.shape, in.strides, 0}, {f.plan.shape, f.plan.outputs[o].strides, 0});
     }
     if (same) return w;
   }
@@ -150,8 +152,7 @@ void run_into(Fusion& f, void* base, bool ordered) {
   cpu_backend().run(f.plan);
 }
 
-void force_readers(Value& v, const View& region, std::int64_t itemsize_,
-                   std::initializer_list<const Value*> except) {
+void force_readers(Value& v, const View& region, std::int64_t itemsize_, std::initializer_list<const Value*> except) {
   std::vector<Value*> live;
   std::vector<Value*> seen;
   std::vector<Value*> climb;
@@ -159,8 +160,7 @@ void force_readers(Value& v, const View& region, std::int64_t itemsize_,
   for (Value* r : v.readers) {
     if (r->refs.load() == 0 || !r->node) continue;
     for (const Input& in : r->node->in)
-      if (in.value.get() == &v &&
-          overlap(in.view, itemsize(in.dtype), region, itemsize_, work) != Overlap::no) {
+      if (in.value.get() == &v && overlap(in.view, itemsize(in.dtype), region, itemsize_, work) != Overlap::no) {
         climb.push_back(r);
         break;
       }
@@ -168,7 +168,9 @@ void force_readers(Value& v, const View& region, std::int64_t itemsize_,
   while (!climb.empty()) {
     Value* r = climb.back();
     climb.pop_back();
-    if (std::find(except.begin(), except.end(), r) != except.end() || r->refs.load() == 0 || !r->node || std::find(seen.begin(), seen.end(), r) != seen.end()) continue;
+    if (std::find(except.begin(), except.end(), r) != except.end() || r->refs.load() == 0 || !r->node ||
+        std::find(seen.begin(), seen.end(), r) != seen.end())
+      continue;
     seen.push_back(r);
     if (has_handle(*r)) {
       live.push_back(r);

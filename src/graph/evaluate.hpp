@@ -11,7 +11,8 @@ void force(Value& v);
 /// Runs a lowered plan of one output straight into memory that already exists (a partial write, R3).
 void run_into(Fusion& f, void* base, bool ordered);
 
-/// Evaluates the Pending Values that somebody holds, other than those in `except`, and that read `v` inside `region` (R3 ii).
+/// Evaluates the Pending Values that somebody holds, other than those in `except`, and that read `v` inside `region`
+/// (R3 ii).
 void force_readers(Value& v, const View& region, std::int64_t itemsize, std::initializer_list<const Value*> except);
 
 /// Counters since the start, for tests and explain.

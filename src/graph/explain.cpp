@@ -28,7 +28,8 @@ std::string describe_kernel(const Fusion& f) {
   for (const Instruction& s : plan.tape) {
     if (!steps.empty()) steps += ' ';
     steps += std::string(info(s.op).name);
-    if (s.op == Op::cast) steps += "(" + std::string(name(s.loop)) + "→" + std::string(name(plan.registers[s.out[0]])) + ")";
+    if (s.op == Op::cast)
+      steps += "(" + std::string(name(s.loop)) + "→" + std::string(name(plan.registers[s.out[0]])) + ")";
   }
   int reads = 0, counters = 0, constants = 0;
   for (const Operand& o : plan.operands) {
@@ -36,10 +37,12 @@ std::string describe_kernel(const Fusion& f) {
     counters += o.kind == Operand::Kind::iota;
     constants += o.kind == Operand::Kind::constant;
   }
-  std::string text = plan.reductions.empty() ? "map" : "fold " + std::string(info(plan.reductions[0].op).name) + " of map";
-  text += " over " + to_string(plan.shape) + ": " + (steps.empty() ? "copy" : steps) + "; reads " + std::to_string(reads) +
-          " arrays, " + std::to_string(counters) + " counters, " + std::to_string(constants) + " constants; writes " +
-          std::to_string(plan.outputs.size() + plan.reductions.size()) + "; " + in_bytes(graph::plan_bytes(plan));
+  std::string text =
+      plan.reductions.empty() ? "map" : "fold " + std::string(info(plan.reductions[0].op).name) + " of map";
+  text += " over " + to_string(plan.shape) + ": " + (steps.empty() ? "copy" : steps) + "; reads " +
+          std::to_string(reads) + " arrays, " + std::to_string(counters) + " counters, " + std::to_string(constants) +
+          " constants; writes " + std::to_string(plan.outputs.size() + plan.reductions.size()) + "; " +
+          in_bytes(graph::plan_bytes(plan));
   return text;
 }
 

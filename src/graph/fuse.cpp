@@ -12,7 +12,7 @@ namespace galop::graph {
 namespace {
 
 constexpr int kMaxOutputs = 4;
-constexpr int kCheap = 16;      // up to this cost a live interior value is recomputed once before it is saved
+constexpr int kCheap = 16;        // up to this cost a live interior value is recomputed once before it is saved
 constexpr int kWorthSharing = 8;  // a producer of this cost pulls its other live consumers into the kernel
 constexpr std::size_t kMaxOperands = 64;
 
@@ -24,8 +24,8 @@ AxisMap identity(int ndim) {
   return m;
 }
 
-// The producer's axes as seen from the consumer's domain, when the consumer's view reaches every element of the producer by a
-// permutation, flips and broadcasting alone.
+// The producer's axes as seen from the consumer's domain, when the consumer's view reaches every element of the
+// producer by a permutation, flips and broadcasting alone.
 struct Reach {
   AxisMap map;
   bool broadcast = false;
@@ -172,7 +172,8 @@ class Lowering {
     return reg;
   }
 
-  // Strides over the kernel's axes of something that has `strides` over the node's axes, and the shift that flips cause.
+  // Strides over the kernel's axes of something that has `strides` over the node's axes, and the shift that flips
+  // cause.
   std::pair<Dims, std::int64_t> along(const Dims& strides, const AxisMap& m) const {
     Dims out(static_cast<int>(m.axis.size()), 0);
     std::int64_t shift = 0;
@@ -283,7 +284,8 @@ class Lowering {
 };
 
 // Registers of operands come first in a plan; lowering numbered them as they were met.
-void number_operands_first(Plan& plan, const std::vector<std::uint16_t>& operand_regs, std::vector<std::uint16_t*> refs) {
+void number_operands_first(Plan& plan, const std::vector<std::uint16_t>& operand_regs,
+                           std::vector<std::uint16_t*> refs) {
   std::vector<std::uint16_t> to(plan.registers.size());
   std::vector<bool> is_operand(plan.registers.size(), false);
   std::uint16_t next = 0;
@@ -311,7 +313,8 @@ Fusion finish(Lowering& l) {
   return l.take();
 }
 
-// Pending Values above `p` that somebody holds and that share the kernel's domain: computing them now spares computing `p` again.
+// Pending Values above `p` that somebody holds and that share the kernel's domain: computing them now spares computing
+// `p` again.
 void live_consumers(const Value& p, const Dims& domain, std::vector<Value*>& out, int levels) {
   for (Value* r : p.readers) {
     if (r->refs.load() == 0 || !r->node || r->node->kind != Kind::map || !(r->node->domain == domain)) continue;
@@ -333,7 +336,8 @@ void add_output(Fusion& f, Value& v, std::uint16_t reg, const Dims& strides) {
 bool is_aligned(const Input& in) {
   const std::int64_t part = itemsize(real_dtype(in.dtype));
   if (!in.value || !in.value->ready()) return true;
-  auto bits = reinterpret_cast<std::uintptr_t>(in.value->buffer->storage.data) + static_cast<std::uintptr_t>(in.view.offset);
+  auto bits =
+      reinterpret_cast<std::uintptr_t>(in.value->buffer->storage.data) + static_cast<std::uintptr_t>(in.view.offset);
   for (int k = 0; k < in.view.ndim(); ++k)
     if (in.view.shape[k] > 1) bits |= static_cast<std::uintptr_t>(in.view.strides[k]);
   return bits % static_cast<std::uintptr_t>(part) == 0;
@@ -345,8 +349,8 @@ Fusion lower_reduction(Value& root, const std::vector<Value*>* assumed) {
   const DType compute = compute_dtype(n.op, n.loop);
   const std::uint16_t reg = l.input(n.in[0], identity(n.domain.size()), compute, n.loop);
   if (l.failed()) return l.take();
-  // A live producer is written before it is folded, unless it is cheap and was not recomputed before: the reduction's kernel has no
-  // other output.
+  // A live producer is written before it is folded, unless it is cheap and was not recomputed before: the reduction's
+  // kernel has no other output.
   for (Value* v : l.fusion().inlined) {
     if (!has_handle(*v) || (v->generator && v->cost <= kCheap)) continue;
     if (v->cost <= kCheap && v->skipped == 0) {
@@ -439,7 +443,8 @@ void canonicalize(Plan& plan) {
   std::vector<const View*> order_by{&lead};
   if (!folding)
     for (const View& v : views) order_by.push_back(&v);
-  const bool ordered = !folding && std::any_of(plan.outputs.begin(), plan.outputs.end(), [](auto& o) { return o.ordered; });
+  const bool ordered =
+      !folding && std::any_of(plan.outputs.begin(), plan.outputs.end(), [](auto& o) { return o.ordered; });
   Dims order = ordered ? Dims() : memory_order(n, order_by);
   if (ordered)
     for (int k = 0; k < n; ++k) order.push_back(k);

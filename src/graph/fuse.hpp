@@ -7,7 +7,8 @@
 
 namespace galop::graph {
 
-/// How the axes of a node lie in the kernel's domain: for each kernel axis the node's axis (-1: broadcast) and its direction.
+/// How the axes of a node lie in the kernel's domain: for each kernel axis the node's axis (-1: broadcast) and its
+/// direction.
 struct AxisMap {
   std::vector<std::int8_t> axis;
   std::vector<bool> flip;
@@ -16,14 +17,14 @@ struct AxisMap {
 
 struct Fusion {
   Plan plan;
-  std::vector<Value*> saved;          // the plan's outputs, or the one reduction
-  std::vector<Value*> inlined;        // computed in registers only, producers before consumers
-  std::vector<Value*> loads;          // for each operand of the plan the Ready Value behind it, or null
-  std::vector<Value*> first;          // must be evaluated before this can be lowered; then the plan is void
+  std::vector<Value*> saved;    // the plan's outputs, or the one reduction
+  std::vector<Value*> inlined;  // computed in registers only, producers before consumers
+  std::vector<Value*> loads;    // for each operand of the plan the Ready Value behind it, or null
+  std::vector<Value*> first;    // must be evaluated before this can be lowered; then the plan is void
 };
 
-/// The kernel that computes `root`, and with it the live siblings that share costly work with it. Output addresses are not yet set.
-/// `assumed` lists Pending Values that count as Ready, for explaining a plan without running it.
+/// The kernel that computes `root`, and with it the live siblings that share costly work with it. Output addresses are
+/// not yet set. `assumed` lists Pending Values that count as Ready, for explaining a plan without running it.
 Fusion lower(Value& root, const std::vector<Value*>* assumed = nullptr);
 
 /// Sorts, flips and merges the axes of a plan, so that backends see the fewest, in memory order.

@@ -40,7 +40,8 @@ Settings& current() {
 Settings settings() { return current(); }
 
 void set_settings(const Settings& s) {
-  if (s.fusion_limit < 1) throw ValueError("[settings] fusion_limit must be at least 1; got " + std::to_string(s.fusion_limit));
+  if (s.fusion_limit < 1)
+    throw ValueError("[settings] fusion_limit must be at least 1; got " + std::to_string(s.fusion_limit));
   if (s.block < 0) throw ValueError("[settings] block must not be negative; got " + std::to_string(s.block));
   if (s.threads != current().threads) cpu_backend().set_threads(s.threads);
   current() = s;

@@ -97,11 +97,12 @@ void copy_box(const char* from, char* to, const View& layout, DType t, const Dim
   cpu_backend().run(p);
 }
 
-// Large write that reads its own storage: the new contents go into a second buffer, the rest is copied beside them, and the Cell moves
-// over. It moves fewer bytes than a temporary and a copy back, and old readers keep their Value.
+// Large write that reads its own storage: the new contents go into a second buffer, the rest is copied beside them, and
+// the Cell moves over. It moves fewer bytes than a temporary and a copy back, and old readers keep their Value.
 bool write_beside(const array& dst, Value& root, Value& old) {
   Dims first;
-  if (2 * dst.size() < old.layout.size() || !box_of(dst.view(), old.layout, first) || old.dtype != dst.dtype()) return false;
+  if (2 * dst.size() < old.layout.size() || !box_of(dst.view(), old.layout, first) || old.dtype != dst.dtype())
+    return false;
   Fusion f = lower_store(root);
   if (!old.ready()) return false;
   auto fresh = std::make_unique<Buffer>(old.bytes);
@@ -170,7 +171,8 @@ void assign(const array& dst, array value, const array* where) {
   }
   // What nobody but this write can reach need not see the old elements afterwards.
   Value* below = value.cell()->value.get();
-  const bool ours = value.cell()->refs.load() == 1 && below->refs.load() == 1 + static_cast<std::int64_t>(below->readers.size());
+  const bool ours =
+      value.cell()->refs.load() == 1 && below->refs.load() == 1 + static_cast<std::int64_t>(below->readers.size());
   force_readers(old, dst.view(), dst.itemsize(), {root.get(), ours ? below : nullptr});
   Fusion f = lower_store(*root);
   f.plan.outputs.resize(1);

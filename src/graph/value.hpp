@@ -1,7 +1,7 @@
 // Values, buffers and cells: what the engine computes with (rules R1–R5 of docs/architecture.md).
 //
-// A Value is immutable once captured: Ready (it has a buffer) or Pending (it has a node). A Cell is the storage identity that views
-// share; it points at one Value. Array handles are (Cell, View, dtype).
+// A Value is immutable once captured: Ready (it has a buffer) or Pending (it has a node). A Cell is the storage
+// identity that views share; it points at one Value. Array handles are (Cell, View, dtype).
 #pragma once
 
 #include <atomic>
@@ -69,7 +69,7 @@ struct Value;
 struct Input {
   Ref<Value> value;  // null: a number
   View view;
-  DType dtype;       // as which the elements are read; the node's loop dtype may differ and is cast to
+  DType dtype;  // as which the elements are read; the node's loop dtype may differ and is cast to
   alignas(16) std::byte bits[16] = {};
 };
 
@@ -84,9 +84,9 @@ enum class Kind : std::uint8_t {
 struct Node {
   Kind kind;
   Op op = Op::cast;
-  std::uint8_t which = 0;     // result number of an operation with two
-  DType loop;                 // dtype of the computation
-  Dims domain;                // index space of the inputs' views; the Value's layout has the same shape, or the kept axes of it
+  std::uint8_t which = 0;  // result number of an operation with two
+  DType loop;              // dtype of the computation
+  Dims domain;  // index space of the inputs' views; the Value's layout has the same shape, or the kept axes of it
   std::vector<Input> in;
   Dims weights;               // iota
   std::int64_t start = 0;     // iota
@@ -96,12 +96,12 @@ struct Node {
 
 struct Value {
   DType dtype;
-  View layout;               // where the elements lie in the buffer; dense: a permutation of C order, flips allowed
-  std::int64_t bytes;        // of the buffer
+  View layout;         // where the elements lie in the buffer; dense: a permutation of C order, flips allowed
+  std::int64_t bytes;  // of the buffer
   std::unique_ptr<Buffer> buffer;  // Ready
   std::unique_ptr<Node> node;      // Pending
   std::vector<Value*> readers;     // Pending Values with an input on this one, once for each input
-  int operations = 0;        // of the pending graph below, saturating
+  int operations = 0;              // of the pending graph below, saturating
   int depth = 0;
   int cost = 0;
   std::uint8_t skipped = 0;  // times it was recomputed inside a kernel although a handle is alive
@@ -120,7 +120,7 @@ struct Value {
 /// Storage identity shared by views.
 struct Cell {
   Ref<Value> value;
-  int exports = 0;   // the outside can write at any time (R5): reads are evaluated at the call
+  int exports = 0;  // the outside can write at any time (R5): reads are evaluated at the call
   std::atomic<std::int64_t> refs{0};
 
   explicit Cell(Ref<Value> v) : value(std::move(v)) {}

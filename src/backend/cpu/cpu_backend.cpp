@@ -14,6 +14,8 @@ namespace {
 
 class CpuBackend final : public Backend {
  public:
+  CpuBackend() { survive_forks(); }
+
   Storage allocate(std::int64_t bytes) override {
     const Block b = cpu::allocate(bytes);
     return {b.data, b.bytes, b.capacity};
@@ -51,8 +53,7 @@ class CpuBackend final : public Backend {
     cpu::compress(mask, n, itemsize, in, out);
   }
 
-  void parallel(std::int64_t n, std::int64_t grain,
-                const std::function<void(std::int64_t, std::int64_t)>& f) override {
+  void parallel(std::int64_t n, std::int64_t grain, const std::function<void(std::int64_t, std::int64_t)>& f) override {
     parallel_for(n, grain, [&](std::int64_t begin, std::int64_t end, int) { f(begin, end); });
   }
 

@@ -13,7 +13,7 @@
 namespace galop::cpu {
 namespace {
 
-constexpr std::int64_t kRegisterBytes = 32768;             // of all registers together: they stay in the first-level cache
+constexpr std::int64_t kRegisterBytes = 32768;  // of all registers together: they stay in the first-level cache
 constexpr std::int64_t kShortestBlock = 256, kLongestBlock = 4096;
 constexpr std::int64_t kStreamBytes = std::int64_t{32} << 20;
 constexpr std::int64_t kLongRow = 128;
@@ -60,7 +60,8 @@ void copy_run(int size, char* to, std::int64_t to_step, const char* from, std::i
   }
 }
 
-// Walks `n` elements of the domain from `coords` on, a piece of a row at a time: f(address offset, elements done, elements here).
+// Walks `n` elements of the domain from `coords` on, a piece of a row at a time: f(address offset, elements done,
+// elements here).
 template <class F>
 void walk_rows(const Dims& shape, Dims coords, const Dims& strides, std::int64_t n, F&& f) {
   const int last = shape.size() - 1;
@@ -92,7 +93,8 @@ Program::Program(const Plan& plan) : plan_(plan) {
   for (DType t : plan.registers) widest = std::max(widest, itemsize(t));
 
   // Last step that reads each register; outputs and reductions read at the end.
-  std::vector<int> last(plan.registers.size(), -1), first(plan.registers.size(), steps), defined(plan.registers.size(), -1);
+  std::vector<int> last(plan.registers.size(), -1), first(plan.registers.size(), steps),
+      defined(plan.registers.size(), -1);
   double nanoseconds = 0.2;
   for (int s = 0; s < steps; ++s) {
     const Instruction& i = plan.tape[static_cast<std::size_t>(s)];
@@ -138,7 +140,9 @@ Program::Program(const Plan& plan) : plan_(plan) {
     } else if (in.kind == Operand::Kind::iota) {
       src.read = Read::counter;
     } else if (is_flat(plan.shape, in.strides, itemsize(in.dtype)) &&
-               reinterpret_cast<std::uintptr_t>(in.data) % static_cast<std::uintptr_t>(std::min(itemsize(in.dtype), 8)) == 0) {
+               reinterpret_cast<std::uintptr_t>(in.data) %
+                       static_cast<std::uintptr_t>(std::min(itemsize(in.dtype), 8)) ==
+                   0) {
       src.read = Read::flat;
     }
     const bool splat = src.read == Read::constant || (plan.shape.size() > 0 && in.strides.back() == 0);
@@ -194,8 +198,12 @@ Program::Program(const Plan& plan) : plan_(plan) {
 }
 
 Evaluator::Evaluator(const Program& p)
-    : p_(p), slot_at_(static_cast<std::size_t>(p.slots_)), at_(p.slot_.size()), filled_(p.slot_.size(), nullptr),
-      filled_n_(p.slot_.size(), 0), coords_(p.plan_.shape.size(), 0) {
+    : p_(p),
+      slot_at_(static_cast<std::size_t>(p.slots_)),
+      at_(p.slot_.size()),
+      filled_(p.slot_.size(), nullptr),
+      filled_n_(p.slot_.size(), 0),
+      coords_(p.plan_.shape.size(), 0) {
   // Slots start at different places modulo 4 KiB, so that kernels do not suffer from aliasing.
   const std::int64_t step = (p.slot_bytes_ + 63) / 64 * 64 + 192;
   const auto total = static_cast<std::size_t>(step * p.slots_ + 64);
@@ -273,7 +281,8 @@ void Evaluator::load(std::size_t o, std::int64_t n) {
     case Program::Read::strided: {
       const bool one_row = coords_.back() + n <= p_.plan_.shape.back();
       const char* first = address(in.data, in.strides);
-      const bool aligned = reinterpret_cast<std::uintptr_t>(first) % static_cast<std::uintptr_t>(std::min(size, 8)) == 0;
+      const bool aligned =
+          reinterpret_cast<std::uintptr_t>(first) % static_cast<std::uintptr_t>(std::min(size, 8)) == 0;
       if (one_row && in.strides.back() == size && aligned) {
         at_[o] = const_cast<char*>(first);
         return;
@@ -366,7 +375,8 @@ const void* Evaluator::dense(std::uint16_t r, std::int64_t start, std::int64_t n
     const Operand& in = p_.plan_.operands[r];
     seek(start);
     const char* first = address(in.data, in.strides);
-    const bool aligned = reinterpret_cast<std::uintptr_t>(first) % static_cast<std::uintptr_t>(std::min<std::int64_t>(size, 8)) == 0;
+    const bool aligned =
+        reinterpret_cast<std::uintptr_t>(first) % static_cast<std::uintptr_t>(std::min<std::int64_t>(size, 8)) == 0;
     if (in.strides.back() == size && aligned && coords_.back() + n <= p_.plan_.shape.back()) return first;
     gather(r, n, static_cast<char*>(scratch));
     return scratch;
@@ -388,15 +398,16 @@ namespace {
 
 constexpr std::int64_t kTileRows = 32, kTileColumns = 128;
 
-// The axis to tile together with the last one, or -1: an operand whose elements lie closer along another axis than along the last would
-// be read a cache line for each element, row after row.
+// The axis to tile together with the last one, or -1: an operand whose elements lie closer along another axis than
+// along the last would be read a cache line for each element, row after row.
 int tiled_axis(const Plan& plan) {
   const int last = plan.shape.size() - 1;
   if (last < 1 || plan.shape[last] < 2 * kTileColumns) return -1;
   for (const Operand& o : plan.operands) {
     if (o.kind != Operand::Kind::memory || std::abs(o.strides[last]) < 64) continue;
     for (int k = 0; k < last; ++k)
-      if (o.strides[k] != 0 && std::abs(o.strides[k]) < std::abs(o.strides[last]) && plan.shape[k] >= kTileRows) return k;
+      if (o.strides[k] != 0 && std::abs(o.strides[k]) < std::abs(o.strides[last]) && plan.shape[k] >= kTileRows)
+        return k;
   }
   return -1;
 }

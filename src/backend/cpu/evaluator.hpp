@@ -1,4 +1,5 @@
-// The block interpreter: evaluates a plan's tape for a run of elements, in registers that stay in the first-level cache.
+// The block interpreter: evaluates a plan's tape for a run of elements, in registers that stay in the first-level
+// cache.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +32,7 @@ class Program {
   enum class Read : std::uint8_t { flat, strided, counter, constant };
   struct Source {
     Read read;
-    int first_use;    // step before which it is loaded; steps() when only an output reads it
+    int first_use;  // step before which it is loaded; steps() when only an output reads it
     std::int16_t slot;
   };
   struct Step {
@@ -48,9 +49,10 @@ class Program {
   double work_;
   std::vector<Source> sources_;
   std::vector<Step> steps_;
-  std::vector<std::int16_t> slot_;    // of every register; operands read in place use theirs only when they must be gathered
+  std::vector<std::int16_t>
+      slot_;  // of every register; operands read in place use theirs only when they must be gathered
   std::vector<bool> stream_;
-  std::vector<bool> direct_;          // outputs that the last step may write straight to memory
+  std::vector<bool> direct_;  // outputs that the last step may write straight to memory
   int slots_;
   std::int64_t slot_bytes_;
 };
@@ -67,7 +69,8 @@ class Evaluator {
   void run(std::int64_t start, std::int64_t n);
   /// The dense block of a register after run().
   const void* reg(std::uint16_t r) const { return at_[r]; }
-  /// The elements [start, start + n) of a register, for any n, in one dense array: in `scratch`, or where they lie already.
+  /// The elements [start, start + n) of a register, for any n, in one dense array: in `scratch`, or where they lie
+  /// already.
   const void* dense(std::uint16_t r, std::int64_t start, std::int64_t n, void* scratch);
   /// Elements left in the row of the last axis at flat position `start`.
   std::int64_t row_left(std::int64_t start);
@@ -82,13 +85,13 @@ class Evaluator {
   const Program& p_;
   std::unique_ptr<char[]> memory_;
   std::vector<void*> slot_at_;
-  std::vector<void*> at_;             // current block of every register
-  std::vector<const void*> filled_;   // splat registers: the address whose value fills the slot, to skip refilling
+  std::vector<void*> at_;            // current block of every register
+  std::vector<const void*> filled_;  // splat registers: the address whose value fills the slot, to skip refilling
   std::vector<std::int64_t> filled_n_;
   Dims coords_;
   std::int64_t position_ = -1;
   bool streamed_ = false;
-  void* redirect_ = nullptr;          // where register `redirected_` is to be written
+  void* redirect_ = nullptr;  // where register `redirected_` is to be written
   std::uint16_t redirected_ = 0;
 };
 

@@ -24,7 +24,8 @@ GALOP_INLINE void store_past_caches(char* p, Part<std::int64_t, kBytes / 8> x) {
 #endif
 }
 
-/// Whole cache lines go past the caches, the unaligned ends through them. No fence: the caller needs one for all its blocks.
+/// Whole cache lines go past the caches, the unaligned ends through them. No fence: the caller needs one for all its
+/// blocks.
 void stream(void* out, const void* in, std::int64_t bytes) {
   constexpr std::int64_t line = 64;
   char* q = static_cast<char*>(out);

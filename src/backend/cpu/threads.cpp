@@ -134,9 +134,7 @@ void after_fork_in_child() {
 
 void make_pool() {
   State& s = state();
-  static std::once_flag once;
-  // Registered late, so that it runs before the handlers of the locks that running jobs need, such as memory's.
-  std::call_once(once, [] { pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child); });
+  survive_forks();
   const int n = thread_count();
   std::unique_lock lock(s.mutex);
   if (!s.pool && !s.serial_only) s.pool = std::make_unique<Pool>(n);
@@ -175,6 +173,12 @@ void run_parts(int parts, function_ref<void(int)> f) {
 }
 
 }  // namespace
+
+void survive_forks() {
+  static std::once_flag once;
+  // Registered late, so that it runs before the handlers of the locks that running jobs need, such as memory's.
+  std::call_once(once, [] { pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child); });
+}
 
 int allowed_cores() {
   int cores = static_cast<int>(std::thread::hardware_concurrency());

@@ -51,6 +51,10 @@ void parallel_for(std::int64_t n, std::int64_t grain, function_ref<void(std::int
 /// the thread's scratch.
 void parallel_chunks(std::int64_t count, function_ref<void(std::int64_t, int)> f);
 
+/// Has fork() end the workers, which both sides then start anew; the first job does this by itself. Locks that are held
+/// while jobs run register their own handlers after it, so that fork() takes them first.
+void survive_forks();
+
 /// Whether the calling thread is inside a part, where further calls run serially.
 bool in_parallel();
 

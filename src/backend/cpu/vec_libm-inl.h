@@ -101,18 +101,18 @@ GALOP_LIBM2(hypot, GALOP_FAST_D(vv, hypot, u35), GALOP_FAST_F(vv, hypot, u35))
 
 #ifdef GALOP_USE_MVEC
 // libmvec's reduction of huge float64 angles loses up to 8 ULP near multiples of pi / 2; SLEEF's does not.
-#define GALOP_ANGLE(name)                                                                          \
-  extern "C" RawD GALOP_SLEEF_D(name, u10)(RawD);                                                  \
-  GALOP_INLINE V<double> name(V<double> x) {                                                       \
-    const auto huge = absolute(x) > V<double>(0x1p20);                                             \
-    V<double> r = name##_of(x);                                                                    \
+#define GALOP_ANGLE(name)                                                                              \
+  extern "C" RawD GALOP_SLEEF_D(name, u10)(RawD);                                                      \
+  GALOP_INLINE V<double> name(V<double> x) {                                                           \
+    const auto huge = absolute(x) > V<double>(0x1p20);                                                 \
+    V<double> r = name##_of(x);                                                                        \
     if (__builtin_expect(any(huge), 0)) r = select(huge, V<double>(GALOP_SLEEF_D(name, u10)(x.v)), r); \
-    return r;                                                                                      \
-  }                                                                                                \
+    return r;                                                                                          \
+  }                                                                                                    \
   GALOP_INLINE V<float> name(V<float> x) { return name##_of(x); }
 #else
-#define GALOP_ANGLE(name)                                              \
-  GALOP_INLINE V<double> name(V<double> x) { return name##_of(x); }    \
+#define GALOP_ANGLE(name)                                           \
+  GALOP_INLINE V<double> name(V<double> x) { return name##_of(x); } \
   GALOP_INLINE V<float> name(V<float> x) { return name##_of(x); }
 #endif
 GALOP_ANGLE(sin)
