@@ -2,10 +2,15 @@
 // their errors.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <thread>
 
 #include "galop/galop.hpp"
 
@@ -373,6 +378,31 @@ TEST(Linalg, OtherContractions) {
   EXPECT_THAT(values(vecdot(a, a, 0)), ElementsAre(9, 17, 29));
   EXPECT_THAT(values(matvec(a, numbers({1, 1, 1}))), ElementsAre(3, 12));
   EXPECT_THAT(values(vecmat(numbers({1, 1}), a)), ElementsAre(3, 5, 7));
+}
+
+// fork() while another thread computes under the engine's lock, which the child could never take if it stayed locked.
+TEST(Fork, ChildComputesWhateverOtherThreadsDid) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "ThreadSanitizer ends a child of a threaded process that starts threads";
+#endif
+  std::atomic<bool> stop = false;
+  std::thread busy([&] {
+    while (!stop) sum(sin(ones({1 << 18}))).item<double>();
+  });
+  for (int round = 0; round < 20; ++round) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      alarm(20);
+      _exit(sum(ones({1 << 16}) + 1).item<double>() == 2 << 16 ? 42 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 42) << "round " << round;
+  }
+  stop = true;
+  busy.join();
 }
 
 }  // namespace
