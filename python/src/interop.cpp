@@ -1,5 +1,6 @@
 // Memory shared with the outside: the buffer protocol, NumPy arrays, __array_interface__, and NumPy's ufunc protocol.
 #include "binding.hpp"
+#include "core/view.hpp"
 #include "numpy_api.hpp"
 
 namespace galop::python {
@@ -100,6 +101,7 @@ nb::object as_strided(nb::handle o, nb::handle shape, nb::handle strides, bool w
   if (v.shape.size() != v.strides.size())
     throw ValueError("[as_strided] shape and strides must have the same length; got " + to_string(v.shape) + " and " +
                      to_string(v.strides));
+  checked_size("as_strided", v.shape, 1);
   array r = a.with_view(std::move(v));
   if (!writeable) r.set_writeable(false);
   return wrap_object(std::move(r));

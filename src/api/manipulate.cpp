@@ -43,8 +43,7 @@ bool contains(const Dims& d, int v) { return std::find(d.begin(), d.end(), v) !=
 }  // namespace
 
 array broadcast_to(const array& a, const Dims& shape) {
-  for (std::int64_t d : shape)
-    if (d < 0) throw ValueError("[broadcast_to] negative extent; got shape " + to_string(shape));
+  checked_size("broadcast_to", shape, 1);
   array r = api::stretched("broadcast_to", a, shape);
   r.set_writeable(false);
   return r;
