@@ -1,4 +1,4 @@
-// The thirteen-and-one element types of Galop's arrays and what NumPy says about each.
+// The fourteen element types of Galop's arrays and what NumPy says about each.
 #pragma once
 
 #include <complex>
