@@ -199,7 +199,11 @@ class Lowering {
     Operand o{Operand::Kind::memory, in.dtype};
     o.data = base + in.view.offset + shift;
     o.strides = strides;
-    return add_operand(std::move(o), in.value.get());
+    // Memory from outside may hold other bytes than 1 for true.
+    const bool raw = in.dtype == DType::bool_ && in.value->ready() && in.value->buffer->foreign;
+    if (raw) o.dtype = DType::uint8;
+    const std::uint16_t reg = add_operand(std::move(o), in.value.get());
+    return raw ? cast(reg, DType::bool_) : reg;
   }
 
   std::uint16_t constant(DType t, const std::byte* bits) {

@@ -116,6 +116,14 @@ void dispatch(const Blocks& b) {
   }
 }
 
+/// Eight bytes of a mask, each 0 or 1: memory from outside may hold other bytes for true.
+std::uint64_t load_mask(const std::uint8_t* mask) {
+  constexpr std::uint64_t kLow = 0x7f7f7f7f7f7f7f7f;
+  std::uint64_t word;
+  std::memcpy(&word, mask, 8);
+  return (((word & kLow) + kLow) | word) >> 7 & ~kLow >> 7;
+}
+
 /// Calls f(first, count) for every run of at most 8 mask bytes that are neither all false nor longer than the rest; a
 /// run of 8 true ones is one call.
 template <class F>
@@ -123,8 +131,7 @@ void for_each_run(const std::uint8_t* mask, std::int64_t begin, std::int64_t end
   constexpr std::uint64_t kAll = 0x0101010101010101;
   std::int64_t i = begin;
   for (; i + 8 <= end; i += 8) {
-    std::uint64_t word;
-    std::memcpy(&word, mask + i, 8);
+    std::uint64_t word = load_mask(mask + i);
     if (word == kAll) {
       f(i, 8);
       continue;
@@ -142,15 +149,11 @@ std::int64_t count_range(const std::uint8_t* mask, std::int64_t begin, std::int6
   while (i + 8 <= end) {
     // Eight counters of a byte each, folded before one can overflow.
     std::uint64_t counters = 0;
-    for (int k = 0; k < 255 && i + 8 <= end; ++k, i += 8) {
-      std::uint64_t word;
-      std::memcpy(&word, mask + i, 8);
-      counters += word;
-    }
+    for (int k = 0; k < 255 && i + 8 <= end; ++k, i += 8) counters += load_mask(mask + i);
     counters = (counters & kEven) + (counters >> 8 & kEven);
     n += static_cast<std::int64_t>(counters * 0x0001000100010001 >> 48);
   }
-  for (; i < end; ++i) n += mask[i];
+  for (; i < end; ++i) n += mask[i] != 0;
   return n;
 }
 
