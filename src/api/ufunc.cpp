@@ -263,10 +263,11 @@ void ufunc::at(const array& a, std::span<const index> indices, const arg* values
     // Another dtype computes: each repetition must round to the dtype of `a`, so repetitions run one level after the
     // other.
     const array offsets = graph::iota(a.shape(), a.strides(), 0).at(indices).ravel();
-    const array flat_values = values ? array(api::stretched(name(), api::as_array(*values),
-                                                            graph::iota(a.shape(), a.strides(), 0).at(indices).shape()))
-                                           .reshape({-1})
-                                     : array();
+    array flat_values = values ? array(api::stretched(name(), api::as_array(*values),
+                                                      graph::iota(a.shape(), a.strides(), 0).at(indices).shape()))
+                                     .reshape({-1})
+                               : array();
+    if (graph::may_overlap(flat_values, a)) flat_values = flat_values.copy();
     const std::vector<std::int64_t> where_to = offsets.to_vector<std::int64_t>();
     for (std::size_t i = 0; i < where_to.size(); ++i) {
       View one;
