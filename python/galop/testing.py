@@ -9,8 +9,11 @@ __all__ = ["modes"]
 
 @contextmanager
 def modes(**switches):
-    """Sets switches in a with block: eager, donation, fusion_limit (None: default), overlap_maybe, threads, block."""
+    """Sets switches in a with block: eager (False: small arrays are lazy too), eager_below, donation, fusion_limit (None: default),
+    overlap_maybe, threads, block."""
     before = core.settings()
+    if switches.get("eager") is False:
+        switches.setdefault("eager_below", 0)
     core.set_settings(switches)
     try:
         yield

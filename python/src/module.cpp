@@ -104,6 +104,7 @@ nb::dict settings_dict() {
   nb::dict d;
   d["eager"] = s.eager;
   d["donation"] = s.donation;
+  d["eager_below"] = s.eager_below;
   d["fusion_limit"] = s.fusion_limit;
   d["overlap_maybe"] = s.overlap_maybe;
   d["threads"] = s.threads;
@@ -119,6 +120,8 @@ void set_settings_from(nb::dict d) {
       s.eager = nb::cast<bool>(value);
     else if (k == "donation")
       s.donation = nb::cast<bool>(value);
+    else if (k == "eager_below")
+      s.eager_below = nb::cast<std::int64_t>(value);
     else if (k == "fusion_limit")
       s.fusion_limit = value.is_none() ? Settings{}.fusion_limit : nb::cast<int>(value);
     else if (k == "overlap_maybe")

@@ -111,6 +111,14 @@ class Backend {
   /// Bytes that an array could have at most here.
   virtual std::int64_t capacity() const = 0;
   virtual void run(const Plan& plan) = 0;
+  /// One operation over n elements of dense, aligned arrays, at once; false when the backend has no kernel for it. A null operand stands
+  /// for the constant beside it. An out may be an operand of the same item size.
+  struct SmallOperand {
+    const void* data;
+    const void* constant;
+    DType dtype;
+  };
+  virtual bool run_small(Op op, DType loop, const SmallOperand* operands, void* const* out, std::int64_t n) = 0;
   /// out[i] = op over the elements before and at i, along the last axis of `shape`; strides in bytes.
   virtual void scan(Op op, DType t, const Dims& shape, const void* in, const Dims& in_strides, void* out,
                     const Dims& out_strides) = 0;

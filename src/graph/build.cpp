@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "core/view.hpp"
 #include "galop/engine.hpp"
@@ -13,7 +14,6 @@ namespace {
 
 constexpr int kMaxDepth = 48;
 constexpr int kMostCost = 1 << 20;       // of a graph whose nodes are counted once for each path
-constexpr std::size_t kMaxReaders = 64;  // unevaluated results on one array before new ones are computed at once
 
 array handle(Ref<Value> v, View view, DType t) {
   auto* cell = new Cell(std::move(v));
@@ -155,8 +155,43 @@ array iota(const Dims& shape, const Dims& weights, std::int64_t start) {
   return finish(std::move(node), DType::int64, std::move(layout), false);
 }
 
+namespace {
+
+// A small result over ready, dense operands of its own shape: cheaper to compute at once than to describe. Null when it is not one.
+std::optional<array> map_small(Op op, DType loop, DType result, std::span<const MapOperand> operands, const Dims& shape) {
+  std::int64_t n = 1;
+  for (std::int64_t d : shape) n *= d;
+  if (n >= settings().eager_below || n == 0) return std::nullopt;
+  const OpInfo& row = info(op);
+  if (op == Op::cast || row.nout != 1 || loop == DType::float16 || result != result_dtype(op, 0, loop)) return std::nullopt;
+  Backend::SmallOperand in[3];
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const DType want = op == Op::where && i == 0 ? DType::bool_ : row.int_second && i == 1 ? DType::int64 : loop;
+    const MapOperand& m = operands[i];
+    in[i] = {nullptr, m.bits, m.t};
+    if (!m.a) {
+      if (m.t != want) return std::nullopt;
+      continue;
+    }
+    const array& a = *m.a;
+    const Value& v = *a.cell()->value;
+    if (a.dtype() != want || !(a.shape() == shape) || !v.ready() || !is_c_contiguous(a.view(), itemsize(want)))
+      return std::nullopt;
+    in[i].data = static_cast<const char*>(v.buffer->storage.data) + a.view().offset;
+    if (reinterpret_cast<std::uintptr_t>(in[i].data) % static_cast<std::uintptr_t>(std::min(itemsize(want), 8)) != 0)
+      return std::nullopt;
+  }
+  array r = make_empty(shape, result);
+  void* out[1] = {r.cell()->value->buffer->storage.data};
+  if (!cpu_backend().run_small(op, loop, in, out, n)) return std::nullopt;
+  return r;
+}
+
+}  // namespace
+
 array map(Op op, int which, DType loop, DType result, std::span<const MapOperand> operands, const Dims& shape) {
   Lock lock;
+  if (auto r = map_small(op, loop, result, operands, shape)) return *std::move(r);
   require_capacity(info(op).name, shape, result);
   std::vector<View> views(operands.size());
   std::vector<const View*> arrays;

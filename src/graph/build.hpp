@@ -7,6 +7,9 @@
 
 namespace galop::graph {
 
+/// Unevaluated results on one array before new ones are computed at once.
+inline constexpr std::size_t kMaxReaders = 64;
+
 /// A fresh, uninitialised, Ready array in C order; sizes are checked by the caller.
 array make_empty(const Dims& shape, DType t);
 /// The same with a given dense layout.

@@ -6,6 +6,7 @@
 #include "backend/backend.hpp"
 #include "galop/engine.hpp"
 #include "galop/error.hpp"
+#include "graph/value.hpp"
 
 namespace galop {
 namespace {
@@ -21,6 +22,7 @@ std::int64_t number(const char* name, std::int64_t otherwise) {
 
 Settings from_environment() {
   Settings s;
+  s.eager_below = number("GALOP_EAGER_BELOW", s.eager_below);
   s.eager = number("GALOP_EAGER", 0) != 0;
   s.donation = number("GALOP_DONATION", 1) != 0;
   s.fusion_limit = static_cast<int>(number("GALOP_FUSION_LIMIT", s.fusion_limit));
@@ -40,6 +42,7 @@ Settings& current() {
 Settings settings() { return current(); }
 
 void set_settings(const Settings& s) {
+  graph::Lock lock;
   if (s.fusion_limit < 1)
     throw ValueError("[settings] fusion_limit must be at least 1; got " + std::to_string(s.fusion_limit));
   if (s.block < 0) throw ValueError("[settings] block must not be negative; got " + std::to_string(s.block));

@@ -131,6 +131,20 @@ bool write_beside(const array& dst, Value& root, Value& old) {
   return true;
 }
 
+// A small dense write that nobody else waits for is a plain copy.
+bool write_small(const array& dst, const array& value) {
+  Value& old = *dst.cell()->value;
+  const Value& from = *value.cell()->value;
+  if (dst.size() >= settings().eager_below || !old.ready() || !from.ready() || !old.readers.empty()) return false;
+  if (dst.dtype() != value.dtype() || !(dst.shape() == value.shape()) || !dst.is_c_contiguous() ||
+      !value.is_c_contiguous())
+    return false;
+  std::memmove(static_cast<char*>(old.buffer->storage.data) + dst.view().offset,
+               static_cast<const char*>(from.buffer->storage.data) + value.view().offset,
+               static_cast<std::size_t>(dst.nbytes()));
+  return true;
+}
+
 }  // namespace
 
 void assign(const array& dst, array value, const array* where) {
@@ -141,9 +155,11 @@ void assign(const array& dst, array value, const array* where) {
     const MapOperand in[] = {{where, where->dtype(), {}}, {&value, value.dtype(), {}}, {&dst, dst.dtype(), {}}};
     value = map(Op::where, 0, dst.dtype(), dst.dtype(), in, dst.shape());
   }
+  if (write_small(dst, value)) return;
   const bool outside = cell.shared_with_outside();
   if (!outside && dst.dtype() == cell.value->dtype && covers_once(dst.view(), dst.itemsize(), cell.value->bytes)) {
-    const bool at_once = settings().eager || value.cell()->shared_with_outside();
+    const bool at_once =
+        settings().eager || value.cell()->shared_with_outside() || value.cell()->value->readers.size() > kMaxReaders;
     Ref<Value> next = store_node(dst, value, cell.value->bytes);
     if (next->operations > settings().fusion_limit) force(*value.cell()->value);
     cell.value = next;
@@ -169,10 +185,9 @@ void assign(const array& dst, array value, const array* where) {
       root = store_node(dst, value, old.bytes);
     }
   }
-  // What nobody but this write can reach need not see the old elements afterwards.
+  // What nobody but this write can reach, nor read, need not see the old elements afterwards.
   Value* below = value.cell()->value.get();
-  const bool ours =
-      value.cell()->refs.load() == 1 && below->refs.load() == 1 + static_cast<std::int64_t>(below->readers.size());
+  const bool ours = value.cell()->refs.load() == 1 && below->refs.load() == 2 && below->readers.size() == 1;
   force_readers(old, dst.view(), dst.itemsize(), {root.get(), ours ? below : nullptr});
   Fusion f = lower_store(*root);
   f.plan.outputs.resize(1);

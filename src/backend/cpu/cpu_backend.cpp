@@ -1,5 +1,9 @@
 // The CPU as a Backend: forwards to memory, interpreter, reductions and products.
 #include "backend/backend.hpp"
+
+#include <algorithm>
+#include <cstring>
+
 #include "backend/cpu/blas.hpp"
 #include "backend/cpu/evaluator.hpp"
 #include "backend/cpu/gather.hpp"
@@ -25,6 +29,38 @@ class CpuBackend final : public Backend {
   std::int64_t capacity() const override { return total_memory(); }
 
   void run(const Plan& plan) override { plan.reductions.empty() ? run_map(plan) : run_reduce(plan); }
+
+  bool run_small(Op op, DType loop, const SmallOperand* operands, void* const* out, std::int64_t n) override {
+    const Kernel kernel = kernels().op[static_cast<int>(op)][static_cast<int>(loop)];
+    if (!kernel) return false;
+    constexpr std::int64_t kPiece = 256;
+    alignas(64) char splat[3][kPiece * 16];
+    const int nin = info(op).nin, nout = info(op).nout;
+    bool constants = false;
+    const void* in[3];
+    for (int i = 0; i < nin; ++i) {
+      in[i] = operands[i].data;
+      if (in[i]) continue;
+      constants = true;
+      const auto size = static_cast<std::size_t>(itemsize(operands[i].dtype));
+      for (std::int64_t k = 0; k < std::min(n, kPiece); ++k)
+        std::memcpy(splat[i] + static_cast<std::size_t>(k) * size, operands[i].constant, size);
+      in[i] = splat[i];
+    }
+    if (!constants || n <= kPiece) {
+      kernel(out, in, n);
+      return true;
+    }
+    void* to[2] = {out[0], nout > 1 ? out[1] : nullptr};
+    for (std::int64_t done = 0; done < n; done += kPiece) {
+      const std::int64_t here = std::min(kPiece, n - done);
+      kernel(to, in, here);
+      for (int i = 0; i < nin; ++i)
+        if (operands[i].data) in[i] = static_cast<const char*>(in[i]) + here * itemsize(operands[i].dtype);
+      for (int k = 0; k < nout; ++k) to[k] = static_cast<char*>(to[k]) + here * itemsize(result_dtype(op, k, loop));
+    }
+    return true;
+  }
 
   void scan(Op op, DType t, const Dims& shape, const void* in, const Dims& in_strides, void* out,
             const Dims& out_strides) override {
