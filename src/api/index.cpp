@@ -176,7 +176,8 @@ Selection select(const array& a, std::span<const index> parts, bool keep_order) 
     Picked& p = walk.picked[k];
     array x = p.index.with_view(views[k]).transpose(s.picked_order);
     if (x.dtype() != DType::int64) x = graph::cast(x, DType::int64);
-    p.index = x.is_c_contiguous() ? x : c_order_copy(x);
+    const bool aligned = reinterpret_cast<std::uintptr_t>(graph::read_pointer(x)) % alignof(std::int64_t) == 0;
+    p.index = aligned && x.is_c_contiguous() ? x : c_order_copy(x);
     axes.push_back({static_cast<const std::int64_t*>(graph::read_pointer(p.index)), p.extent, p.stride});
   }
   std::int64_t* offsets;

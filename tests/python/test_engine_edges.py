@@ -191,3 +191,31 @@ def test_at_with_values_of_its_own_storage(dtype):
         return a
 
     assert_same(results(galop), results(np))
+
+
+def test_unaligned_memory():
+    """Elements at odd addresses, which NumPy's arrays may have: read and written by every kind of kernel."""
+
+    def results(xp):
+        def odd(values, at=1):
+            raw = np.zeros(values.nbytes + 16, "u1")
+            view = raw[at : at + values.nbytes].view(values.dtype).reshape(values.shape)
+            view[...] = values
+            return xp.asarray(view)
+
+        out = []
+        for dtype in ("i2", "i8", "f4", "f8", "c8", "c16"):
+            a, index = odd(np.arange(24).reshape(4, 6).astype(dtype)), odd(np.array([3, 1, 2, 1]))
+            out += [a + a[::-1], a.sum(), a.sum(0), a.sum(1), a.max(0), a.prod(1), a.T @ a, a @ a[0], a.mean(), a.var()]
+            out += [xp.cumsum(a, axis=1), xp.cumsum(a, axis=0), xp.cumprod(a), xp.minimum.accumulate(a.ravel())]
+            out += [a[index], a[index, index], a[a > 5], a.astype("f2"), xp.where(a > 3, a, 1), a.argmax(), a.copy("F")]
+            a[1:] += a[:-1]
+            xp.add.at(a, index, 1)
+            a[index[:2]] = a[index[2:]]
+            a[a.real > 40] = 3
+            xp.multiply(a, 2, out=a)
+            out += [a, xp.take(a, index), xp.repeat(a, 2, axis=0), xp.concatenate([a, a])]
+        return out
+
+    for k, (got, want) in enumerate(zip(results(galop), results(np), strict=True)):
+        assert_same(got, want, f"result {k}")

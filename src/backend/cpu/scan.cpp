@@ -103,6 +103,11 @@ void run_scan(Op op, DType t, const Dims& shape, const void* in, const Dims& in_
 
   const std::int64_t size = item.size;
   const std::int64_t in_step = in_strides[last], out_step = out_strides[last];
+  // Lines are scanned where they lie when they are dense and, as memory from outside may not be, aligned.
+  auto bits = reinterpret_cast<std::uintptr_t>(in);
+  for (std::int64_t s : in_strides) bits |= static_cast<std::uintptr_t>(s);
+  const bool dense = !half && in_step == size && out_step == size &&
+                     bits % static_cast<std::uintptr_t>(std::min<std::int64_t>(size, 8)) == 0;
   // Lines that lie side by side are scanned together, an element of each at a time, by the kernel over whole rows.
   const bool side_by_side =
       !half && last > 0 && in_strides[last - 1] == size && out_strides[last - 1] == size && shape[last - 1] >= 8;
@@ -146,7 +151,7 @@ void run_scan(Op op, DType t, const Dims& shape, const void* in, const Dims& in_
         const std::int64_t here = std::min(kChunk, n - i);
         const char* p = from + i * in_step;
         char* q = to + i * out_step;
-        if (!half && in_step == size && out_step == size) {
+        if (dense) {
           const std::int64_t skip = i == 0 ? 1 : 0;
           if (skip) {
             std::memcpy(acc, p, static_cast<std::size_t>(size));
