@@ -1,0 +1,22 @@
+// CUDA C++ for one lowered plan: the prelude, the operations of its tape, and one kernel.
+#pragma once
+
+#include <string>
+
+#include "backend/cuda/lower.hpp"
+
+namespace galop::cuda {
+
+inline constexpr const char* kKernelName = "galop_kernel";
+
+/// A self-contained program with one kernel of that name (a C function), whose parameter is `l.words` by value.
+std::string source(const Plan& plan, const Lowered& l, const std::string& kernel = kKernelName);
+
+/// The kernel alone, for several in one program after one `prelude()`. Its helpers live in a namespace of the kernel's name.
+std::string kernel_source(const Plan& plan, const Lowered& l, const std::string& kernel);
+std::string prelude(bool with_complex);
+
+/// What every source depends on besides the key: a hash over the prelude and the table of operations.
+const std::string& code_version();
+
+}  // namespace galop::cuda

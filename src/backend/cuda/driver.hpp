@@ -1,0 +1,63 @@
+// The CUDA driver, opened at run time: one table of its functions, and errors that name the call and what it worked on.
+#pragma once
+
+#include <cuda.h>
+
+#include <string>
+
+namespace galop::cuda {
+
+// All the functions that are called, in one list. cuda.h maps some names to versioned ones; so does the table.
+#define GALOP_CUDA_DRIVER(X) \
+  X(cuInit)                  \
+  X(cuDriverGetVersion)      \
+  X(cuGetErrorName)          \
+  X(cuGetErrorString)        \
+  X(cuDeviceGet)             \
+  X(cuDeviceGetCount)        \
+  X(cuDeviceGetName)         \
+  X(cuDeviceGetAttribute)    \
+  X(cuDeviceTotalMem)        \
+  X(cuDevicePrimaryCtxRetain) \
+  X(cuDevicePrimaryCtxRelease) \
+  X(cuCtxSetCurrent)         \
+  X(cuStreamCreate)          \
+  X(cuStreamDestroy)         \
+  X(cuStreamSynchronize)     \
+  X(cuMemPoolCreate)         \
+  X(cuMemPoolDestroy)        \
+  X(cuMemPoolSetAttribute)   \
+  X(cuMemPoolGetAttribute)   \
+  X(cuMemPoolTrimTo)         \
+  X(cuMemAllocFromPoolAsync) \
+  X(cuMemFreeAsync)          \
+  X(cuMemGetInfo)            \
+  X(cuMemcpyHtoDAsync)       \
+  X(cuMemcpyDtoHAsync)       \
+  X(cuMemcpyDtoDAsync)       \
+  X(cuMemsetD8Async)         \
+  X(cuModuleLoadData)        \
+  X(cuModuleUnload)          \
+  X(cuModuleGetFunction)     \
+  X(cuLaunchKernel)          \
+  X(cuEventCreate)           \
+  X(cuEventDestroy)          \
+  X(cuEventRecord)           \
+  X(cuEventSynchronize)      \
+  X(cuEventElapsedTime)
+
+struct Driver {
+#define GALOP_MEMBER(name) decltype(&::name) name = nullptr;
+  GALOP_CUDA_DRIVER(GALOP_MEMBER)
+#undef GALOP_MEMBER
+
+  /// Throws Error naming the call, the driver's message and `what` (a kernel and its shapes, or bytes); MemoryError when memory ran out.
+  void check(CUresult result, const char* call, const std::string& what = "") const;
+};
+
+/// The driver of this machine, initialised once; null with a sentence in `reason` when there is none that works.
+const Driver* find_driver(std::string* reason = nullptr);
+/// The same; throws Error with that sentence.
+const Driver& driver();
+
+}  // namespace galop::cuda

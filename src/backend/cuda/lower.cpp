@@ -1,0 +1,473 @@
+// Chooses the kind of kernel by the layout of a plan's operands, and fills in its parameters.
+#include "backend/cuda/lower.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <numeric>
+
+#include "galop/error.hpp"
+
+namespace galop::cuda {
+namespace {
+
+using Kind = Lowered::Kind;
+using Mode = Access::Mode;
+
+constexpr std::size_t kMostWords = 4000;         // of the 32,764 bytes that a launch may carry
+constexpr std::uint64_t kMostBlocks = 0x7fffffff;
+constexpr std::int64_t kFoldBlocks = 1024;       // fixed, so that every GPU folds in the same order
+constexpr std::int64_t kTile = 32;
+
+int alignment(DType t) { return is_complex(t) ? itemsize(t) / 2 : itemsize(t); }
+
+// One operand or result over the domain's axes.
+struct Reach {
+  Operand::Kind kind;
+  DType dtype;
+  std::uint64_t base;
+  std::uint64_t high;  // of a constant
+  Dims strides;
+  bool memory() const { return kind == Operand::Kind::memory; }
+};
+
+struct Domain {
+  Dims shape;
+  std::vector<char> folded;  // 1 on folded axes
+  std::vector<Reach> reach;  // operands, then results
+};
+
+Domain read(const Plan& plan) {
+  Domain d;
+  d.shape = plan.shape;
+  const int n = plan.shape.size();
+  d.folded.assign(static_cast<std::size_t>(n), 0);
+  for (const Operand& o : plan.operands) {
+    Reach r{o.kind, o.dtype, reinterpret_cast<std::uint64_t>(o.data), 0, o.strides};
+    if (o.kind == Operand::Kind::iota) r.base = static_cast<std::uint64_t>(o.start);
+    if (o.kind == Operand::Kind::constant) {
+      std::memcpy(&r.base, o.bits, 8);
+      std::memcpy(&r.high, o.bits + 8, 8);
+    }
+    if (o.kind == Operand::Kind::constant || r.strides.size() != n) r.strides = Dims(n, 0);
+    d.reach.push_back(std::move(r));
+  }
+  for (const Output& o : plan.outputs)
+    d.reach.push_back({Operand::Kind::memory, o.dtype, reinterpret_cast<std::uint64_t>(o.data), 0, o.strides});
+  for (const Reduction& r : plan.reductions) {
+    d.reach.push_back({Operand::Kind::memory, r.result, reinterpret_cast<std::uint64_t>(r.data), 0, r.strides});
+    for (int k = 0; k < n; ++k) d.folded[static_cast<std::size_t>(k)] = static_cast<char>(r.reduced >> k & 1);
+  }
+  return d;
+}
+
+void reorder(Domain& d, const std::vector<int>& order) {
+  const Domain old = d;
+  const int n = static_cast<int>(order.size());
+  d.shape.resize(n);
+  d.folded.resize(order.size());
+  for (int k = 0; k < n; ++k) {
+    const auto from = static_cast<std::size_t>(order[static_cast<std::size_t>(k)]);
+    d.shape[k] = old.shape[static_cast<int>(from)];
+    d.folded[static_cast<std::size_t>(k)] = old.folded[from];
+  }
+  for (std::size_t i = 0; i < d.reach.size(); ++i) {
+    d.reach[i].strides.resize(n);
+    for (int k = 0; k < n; ++k) d.reach[i].strides[k] = old.reach[i].strides[order[static_cast<std::size_t>(k)]];
+  }
+}
+
+// The folded axes after the kept ones, each in order of the strides of the operand that has most of them.
+void sort_for_fold(Domain& d, std::size_t operands, bool in_order) {
+  const Dims* guide = nullptr;
+  std::ptrdiff_t most = -1;
+  for (std::size_t i = 0; i < operands; ++i) {
+    if (!d.reach[i].memory()) continue;
+    const Dims& s = d.reach[i].strides;
+    const auto moving = std::count_if(s.begin(), s.end(), [](std::int64_t x) { return x != 0; });
+    if (moving > most) {
+      most = moving;
+      guide = &s;
+    }
+  }
+  std::vector<int> order(d.folded.size());
+  std::iota(order.begin(), order.end(), 0);
+  const Dims strides = guide ? *guide : Dims(d.shape.size(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+    const bool fa = d.folded[static_cast<std::size_t>(a)] != 0, fb = d.folded[static_cast<std::size_t>(b)] != 0;
+    if (fa != fb) return fb;
+    if (fa && in_order) return false;
+    return std::abs(strides[a]) > std::abs(strides[b]);
+  });
+  reorder(d, order);
+}
+
+// Drops axes of extent 1 and merges neighbours that every reach runs through as one.
+void merge(Domain& d) {
+  std::vector<int> order;
+  for (int k = 0; k < d.shape.size(); ++k)
+    if (d.shape[k] != 1) order.push_back(k);
+  reorder(d, order);
+  for (int k = d.shape.size() - 2; k >= 0; --k) {
+    const auto at = static_cast<std::size_t>(k);
+    if (d.folded[at] != d.folded[at + 1]) continue;
+    const bool one = std::all_of(d.reach.begin(), d.reach.end(), [&](const Reach& r) {
+      return r.strides[k] == r.strides[k + 1] * d.shape[k + 1];
+    });
+    if (!one) continue;
+    d.shape[k] *= d.shape[k + 1];
+    d.shape.erase(k + 1);
+    d.folded.erase(d.folded.begin() + static_cast<std::ptrdiff_t>(at) + 1);
+    for (Reach& r : d.reach) r.strides.erase(k);
+  }
+}
+
+bool fits(const Reach& r, std::int64_t bytes, int without) {
+  if (r.base % static_cast<std::uint64_t>(bytes) != 0) return false;
+  for (int k = 0; k < r.strides.size(); ++k)
+    if (k != without && r.strides[k] % bytes != 0) return false;
+  return true;
+}
+
+// The mode of each reach when `last` is the axis along which a thread takes neighbours, and how many it takes.
+int choose_modes(const Domain& d, int last, bool whole_vectors, std::size_t operands, std::vector<Access>& modes) {
+  int largest = 1;
+  int vec = 16;
+  for (std::size_t i = 0; i < d.reach.size(); ++i) {
+    const Reach& r = d.reach[i];
+    const std::int64_t step = last >= 0 ? r.strides[last] : 0;
+    Mode m = Mode::strided;
+    if (r.kind == Operand::Kind::constant) {
+      m = Mode::constant;
+    } else if (r.kind == Operand::Kind::iota) {
+      m = Mode::counter;
+    } else if (!fits(r, alignment(r.dtype), -1)) {
+      m = Mode::unaligned;
+    } else if (step == itemsize(r.dtype) && fits(r, itemsize(r.dtype), -1)) {
+      m = Mode::dense;
+      largest = std::max(largest, itemsize(r.dtype));
+    } else if (step == 0 && i < operands) {
+      m = Mode::splat;
+    }
+    if (i >= operands && m != Mode::dense) vec = 1;
+    modes.push_back({m, r.dtype});
+  }
+  for (vec = std::min(vec, 16 / largest); vec > 1; vec /= 2) {
+    bool good = !whole_vectors || d.shape[last] % vec == 0;
+    for (std::size_t i = 0; i < d.reach.size(); ++i)
+      if (modes[i].mode == Mode::dense) good = good && fits(d.reach[i], std::int64_t{vec} * itemsize(d.reach[i].dtype), last);
+    if (good) break;
+  }
+  return vec;
+}
+
+std::uint64_t word(std::int64_t v) { return static_cast<std::uint64_t>(v); }
+std::int64_t up(std::int64_t n, std::int64_t d) { return (n + d - 1) / d; }
+
+class Lowering {
+ public:
+  explicit Lowering(const Plan& plan) : plan_(plan), d_(read(plan)), operands_(plan.operands.size()) {}
+
+  Lowered run() {
+    if (plan_.reductions.empty())
+      map();
+    else
+      fold();
+    out_.key = key();
+    if (out_.words.size() > kMostWords)
+      throw Error("[cuda] too many parameters for one kernel; got " + std::to_string(out_.words.size()) + " words for " +
+                  describe(plan_));
+    if (out_.blocks > kMostBlocks) throw Error("[cuda] too many blocks for one kernel; got " + describe(plan_));
+    return std::move(out_);
+  }
+
+ private:
+  std::int64_t size(bool folded) const {
+    std::int64_t n = 1;
+    for (int k = 0; k < d_.shape.size(); ++k)
+      if ((d_.folded[static_cast<std::size_t>(k)] != 0) == folded) n *= d_.shape[k];
+    return n;
+  }
+
+  void split(std::vector<Access>&& modes) {
+    out_.operands.assign(modes.begin(), modes.begin() + static_cast<std::ptrdiff_t>(operands_));
+    out_.results.assign(modes.begin() + static_cast<std::ptrdiff_t>(operands_), modes.end());
+    auto place = [&](Access& a, const Reach& r) {
+      a.word = static_cast<int>(out_.words.size());
+      out_.words.push_back(r.base);
+      if (a.mode == Mode::constant)
+        out_.words.push_back(r.high);
+      else
+        for (const std::int64_t s : r.strides) out_.words.push_back(word(s));
+    };
+    for (std::size_t i = 0; i < operands_; ++i) place(out_.operands[i], d_.reach[i]);
+    for (std::size_t i = operands_; i < d_.reach.size(); ++i) place(out_.results[i - operands_], d_.reach[i]);
+  }
+
+  void extents() {
+    for (const std::int64_t n : d_.shape) out_.words.push_back(word(n));
+  }
+
+  void map() {
+    const std::int64_t n = size(false);
+    const bool ordered = std::any_of(plan_.outputs.begin(), plan_.outputs.end(), [](const Output& o) { return o.ordered; });
+    merge(d_);
+    if (d_.shape.size() == 0) {
+      d_.shape = {1};
+      d_.folded = {0};
+      for (Reach& r : d_.reach) r.strides = {r.memory() ? itemsize(r.dtype) : 0};
+    }
+    out_.axes = d_.shape.size();
+    const int last = out_.axes - 1;
+    std::vector<Access> modes;
+    int vec = choose_modes(d_, last, false, operands_, modes);
+    if (ordered) {
+      out_.kind = Kind::ordered;
+      vec = 1;
+      for (Access& a : modes)
+        if (a.mode == Mode::dense || a.mode == Mode::splat) a.mode = Mode::strided;
+      out_.words.push_back(word(n));
+      extents();
+      out_.blocks = n > 0;
+      out_.threads_x = 1;
+    } else if (const int axis = tiled_axis(); axis >= 0) {
+      out_.kind = Kind::tile;
+      out_.tile_axis = axis;
+      vec = 1;
+      for (std::size_t i = 0; i < modes.size(); ++i) {
+        if (modes[i].mode == Mode::dense || modes[i].mode == Mode::splat) modes[i].mode = Mode::strided;
+        if (i < operands_ && modes[i].mode == Mode::strided && is_turned(d_.reach[i], axis)) modes[i].mode = Mode::turned;
+      }
+      const std::int64_t across = up(d_.shape[last], kTile), down = up(d_.shape[axis], kTile);
+      out_.words.push_back(word(across));
+      out_.words.push_back(word(down));
+      extents();
+      out_.threads_x = kTile;
+      out_.threads_y = 8;
+      out_.blocks = n == 0 ? 0 : word(n / (d_.shape[last] * d_.shape[axis]) * across * down);
+    } else {
+      out_.kind = Kind::rows;
+      const std::int64_t rows = n == 0 ? 0 : n / d_.shape[last];
+      const std::int64_t steps = up(d_.shape[last], vec);
+      unsigned x = kThreads;
+      while (x > 1 && static_cast<std::int64_t>(x / 2) >= steps) x /= 2;
+      if (out_.axes == 1) x = kThreads;
+      out_.threads_x = x;
+      out_.threads_y = kThreads / x;
+      const std::int64_t pieces = up(steps, x);
+      out_.words.push_back(word(pieces));
+      out_.words.push_back(word(rows));
+      extents();
+      out_.blocks = n == 0 ? 0 : word(pieces * up(rows, out_.threads_y));
+    }
+    out_.vec = vec;
+    split(std::move(modes));
+  }
+
+  bool is_turned(const Reach& r, int axis) const {
+    const std::int64_t along = std::abs(r.strides[d_.shape.size() - 1]), beside = std::abs(r.strides[axis]);
+    return r.memory() && beside != 0 && beside < along && along > itemsize(r.dtype);
+  }
+  // The axis along which some operand's neighbours lie, when that is not the last one.
+  int tiled_axis() const {
+    const int last = d_.shape.size() - 1;
+    if (last < 1 || d_.shape[last] < 8) return -1;
+    for (std::size_t i = 0; i < operands_; ++i) {
+      if (!fits(d_.reach[i], alignment(d_.reach[i].dtype), -1)) continue;
+      for (int k = 0; k < last; ++k)
+        if (d_.shape[k] >= 8 && is_turned(d_.reach[i], k) && std::abs(d_.reach[i].strides[k]) <= 2 * itemsize(d_.reach[i].dtype))
+          return k;
+    }
+    return -1;
+  }
+
+  void fold() {
+    const Reduction& r = plan_.reductions[0];
+    const OpInfo& row = info(r.op);
+    const bool in_order = row.identity == Identity::ORDERED;
+    const std::int64_t kept = size(false), folded = size(true);
+    if (kept == 0) return void(out_.kind = Kind::serial);
+    sort_for_fold(d_, operands_, in_order);
+    if (folded == 0) {  // no element is read: one axis stands for all that are folded
+      std::vector<int> order;
+      for (int k = 0; k < d_.shape.size(); ++k)
+        if (!d_.folded[static_cast<std::size_t>(k)]) order.push_back(k);
+      reorder(d_, order);
+      d_.shape.push_back(0);
+      d_.folded.push_back(1);
+      for (Reach& reach : d_.reach) reach.strides.push_back(0);
+    }
+    merge(d_);
+    out_.folded = static_cast<int>(std::count(d_.folded.begin(), d_.folded.end(), 1));
+    out_.kept = d_.shape.size() - out_.folded;
+    const int last = d_.shape.size() - 1;
+
+    // The axis where neighbours lie: the last folded one, or the last kept one.
+    std::int64_t along_folded = std::numeric_limits<std::int64_t>::max(), along_kept = along_folded;
+    int item = 8;
+    for (std::size_t i = 0; i < operands_; ++i) {
+      if (!d_.reach[i].memory()) continue;
+      item = std::min(item, itemsize(d_.reach[i].dtype));
+      auto nearest = [&](int axis, std::int64_t& best) {
+        if (const std::int64_t s = std::abs(d_.reach[i].strides[axis]); s != 0) best = std::min(best, s);
+      };
+      if (out_.folded > 0) nearest(last, along_folded);
+      if (out_.kept > 0) nearest(out_.kept - 1, along_kept);
+    }
+    std::vector<Access> modes;
+    out_.kind = in_order ? Kind::serial : along_kept < along_folded ? Kind::outer : Kind::inner;
+    std::int64_t splits = 1, chunk = folded, groups = kept;
+    if (out_.kind == Kind::inner) {
+      Domain inputs = d_;
+      inputs.reach.resize(operands_);
+      out_.vec = out_.folded > 0 ? choose_modes(inputs, last, out_.folded > 1, operands_, modes) : 1;
+      if (out_.folded == 0) choose_modes(inputs, -1, false, operands_, modes);
+      const auto wanted = folded >= 1024 ? kThreads : folded >= 32 ? 32 : static_cast<int>(std::bit_ceil(word(std::max<std::int64_t>(folded, 1))));
+      out_.threads_x = static_cast<unsigned>(wanted);
+      out_.threads_y = static_cast<unsigned>(kThreads / wanted);
+      groups = up(kept, out_.threads_y);
+      const std::int64_t step = 4096;  // a multiple of what a block takes at once, whatever the vector
+      if (wanted == kThreads && groups < kFoldBlocks && folded > step) {
+        splits = std::min(up(kFoldBlocks, groups), up(folded, step));
+        chunk = up(up(folded, splits), step) * step;
+        splits = up(folded, chunk);
+      }
+    } else {
+      Domain inputs = d_;
+      inputs.reach.resize(operands_);
+      choose_modes(inputs, -1, false, operands_, modes);
+      for (Access& a : modes)
+        if (a.mode == Mode::dense || a.mode == Mode::splat) a.mode = Mode::strided;
+      if (out_.kind == Kind::outer) {
+        const std::int64_t widest = 32 * (4 / std::min(item, 4));
+        out_.threads_x = static_cast<unsigned>(std::min(widest, static_cast<std::int64_t>(std::bit_ceil(word(kept)))));
+        out_.threads_y = kThreads / out_.threads_x;
+        groups = up(kept, out_.threads_x);
+        const std::int64_t step = 16 * out_.threads_y;
+        if (groups < kFoldBlocks && folded > step) {
+          splits = std::min(up(kFoldBlocks, groups), up(folded, step));
+          chunk = up(folded, splits);
+          splits = up(folded, chunk);
+        }
+      } else {
+        groups = up(kept, kThreads);
+      }
+    }
+    const Reach& result = d_.reach[operands_];
+    modes.push_back({fits(result, alignment(r.result), -1) ? Mode::strided : Mode::unaligned, r.result});
+    out_.many = splits > 1;
+    out_.blocks = word(groups * splits);
+    for (const std::int64_t v : {kept, folded, chunk, splits}) out_.words.push_back(word(v));
+    extents();
+    begin(r, row);
+    out_.scratch_word = static_cast<int>(out_.words.size());
+    out_.words.push_back(0);
+    out_.words.push_back(word(up(groups * 4, 256) * 256));  // the counters lie before the partial results
+    if (out_.many) {
+      out_.zeroed = up(groups * 4, 256) * 256;
+      out_.scratch_bytes = out_.zeroed + kept * splits * itemsize(r.dtype);
+    }
+    split(std::move(modes));
+  }
+
+  // The value that a fold starts from, as two words.
+  void begin(const Reduction& r, const OpInfo& row) {
+    std::uint64_t bits[2] = {};
+    const auto put = [&](double v) {
+      const float f = static_cast<float>(v);
+      const auto i = static_cast<std::int64_t>(v);
+      switch (real_dtype(r.dtype)) {
+        case DType::float32:
+          return void(std::memcpy(bits, &f, sizeof f));
+        case DType::float64:
+          return void(std::memcpy(bits, &v, sizeof v));
+        default:
+          return void(std::memcpy(bits, &i, sizeof i));
+      }
+    };
+    out_.start = r.has_initial;
+    if (r.has_initial && r.round_to_half) {
+      std::uint16_t half = 0;
+      std::memcpy(&half, r.initial, sizeof half);
+      put(half_value(half));
+    } else if (r.has_initial) {
+      std::memcpy(bits, r.initial, static_cast<std::size_t>(itemsize(r.dtype)));
+    } else {
+      out_.start = row.identity != Identity::NONE && row.identity != Identity::ORDERED;
+      switch (row.identity) {
+        case Identity::ONE:
+        case Identity::TRUE_:
+          put(1);
+          break;
+        case Identity::MINUS_ONE:
+          r.dtype == DType::bool_ ? put(1) : put(-1);
+          break;
+        case Identity::MINUS_INF:
+          put(-std::numeric_limits<double>::infinity());
+          break;
+        default:
+          put(0);
+      }
+    }
+    out_.words.push_back(bits[0]);
+    out_.words.push_back(bits[1]);
+  }
+
+  static double half_value(std::uint16_t h) {
+    const int exponent = h >> 10 & 31, mantissa = h & 1023;
+    double v = exponent == 0 ? mantissa * 0x1p-24 : (1024 + mantissa) * std::bit_cast<double>(std::uint64_t(1023 - 25 + exponent) << 52);
+    if (exponent == 31) v = mantissa ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
+    return h >> 15 ? -v : v;
+  }
+
+  std::string key() const {
+    std::string k = "galop-kernel-1 ";
+    const auto number = [&](std::int64_t v) { k += std::to_string(v) + ","; };
+    k += static_cast<char>(out_.kind);
+    for (const int v : {out_.vec, out_.axes, out_.kept, out_.folded, out_.tile_axis, int{out_.start}, int{out_.many}}) number(v);
+    for (const auto* list : {&out_.operands, &out_.results}) {
+      k += list == &out_.operands ? 'i' : 'o';
+      for (const Access& a : *list) {
+        k += static_cast<char>(a.mode);
+        k += typecode(a.dtype);
+      }
+    }
+    for (const Instruction& i : plan_.tape) {
+      k += ' ';
+      k += info(i.op).name;
+      k += typecode(i.loop);
+      for (const auto r : i.in) number(r);
+      for (const auto r : i.out) number(r);
+    }
+    k += " r";
+    for (const DType t : plan_.registers) k += typecode(t);
+    for (const Output& o : plan_.outputs) number(o.reg);
+    for (const Reduction& r : plan_.reductions) {
+      k += info(r.op).name;
+      k += typecode(r.dtype);
+      number(r.reg);
+      number(r.round_to_half);
+    }
+    return k;
+  }
+
+  const Plan& plan_;
+  Domain d_;
+  const std::size_t operands_;
+  Lowered out_{};
+};
+
+}  // namespace
+
+Lowered lower(const Plan& plan) { return Lowering(plan).run(); }
+
+std::string describe(const Plan& plan) {
+  std::string text;
+  for (const Instruction& i : plan.tape) text += (text.empty() ? "" : ", ") + std::string(info(i.op).name);
+  for (const Reduction& r : plan.reductions)
+    text += (text.empty() ? "" : ", ") + std::string(info(r.op).name) + " reduction";
+  return (text.empty() ? "copy" : text) + " over " + to_string(plan.shape);
+}
+
+}  // namespace galop::cuda

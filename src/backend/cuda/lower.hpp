@@ -1,0 +1,61 @@
+// A plan as one kernel launch: which kernel (its key), over which grid, with which parameters.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "backend/backend.hpp"
+
+namespace galop::cuda {
+
+inline constexpr int kThreads = 256;
+
+/// How a kernel reaches one operand or result. Only the mode and the dtype show in its source.
+struct Access {
+  enum class Mode : char {
+    constant = 'k',   // two parameter words
+    counter = 'i',    // start + Σ c·step
+    dense = 'v',      // neighbours along the innermost axis, aligned: `vec` elements in one access
+    strided = 's',    // any strides
+    splat = 'b',      // stride 0 along the innermost axis
+    turned = 't',     // neighbours along the tile's other axis: through shared memory
+    unaligned = 'u',  // element by element in bytes
+  } mode;
+  DType dtype;
+  int word = 0;  // of the base (or start, or constant); the strides follow, an axis a word
+};
+
+struct Lowered {
+  enum class Kind : char {
+    rows = 'm',     // a map: the innermost axis along x, the others as rows
+    tile = 't',     // a map with turned operands, in tiles of 32 × 32
+    ordered = 'o',  // a map by one thread, in C order
+    inner = 'r',    // a fold along the innermost axis: 1 to 256 threads a result
+    outer = 'c',    // a fold whose neighbours are neighbouring results
+    serial = 's',   // a fold in order: one thread a result
+  } kind;
+  int vec = 1;        // elements a thread takes at once
+  int axes = 0;       // of a map
+  int kept = 0;       // axes of a fold's results
+  int folded = 0;     // axes that are folded
+  int tile_axis = 0;  // the axis that is tiled with the last
+  bool start = false;  // a fold starts from a value
+  bool many = false;   // several blocks share a result
+  std::vector<Access> operands, results;
+
+  std::string key;  // all that the source depends on, and nothing else
+  std::vector<std::uint64_t> words;
+  std::uint64_t blocks = 0;  // 0: nothing to do
+  unsigned threads_x = kThreads, threads_y = 1;
+  int scratch_word = -1;  // receives the address of `scratch_bytes` of memory, the first `zeroed` of them zero
+  std::int64_t scratch_bytes = 0, zeroed = 0;
+};
+
+/// Throws Error for a plan that no kernel can take (too many parameters).
+Lowered lower(const Plan& plan);
+
+/// "add, sqrt over (3, 4)": what an error says about a plan.
+std::string describe(const Plan& plan);
+
+}  // namespace galop::cuda
