@@ -1,6 +1,7 @@
 // Element-wise operations: checks, promotion, and the nodes they build.
 #include "galop/ufunc.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -172,8 +173,11 @@ std::vector<array> ufunc::call(std::span<const arg> in, const ufunc_options& opt
     throw TypeError(tag(op_) + "the second operand must be an integer; got " + describe(in.subspan(1)));
   if (row.int_second && in[1].is_array())
     require_cast(row.name, "second operand", in[1].as_array().dtype(), DType::int64, Casting::safe);
-  if (row.nin == 2) check_exponent(op_, loop, in[1]);
 
+  // As in NumPy, a number that does not fit the loop is reported before a result that does not fit `out`.
+  if ((options.out[0] || options.out[1]) && !is_comparison(op_))
+    for (std::size_t i = 0; i < in.size(); ++i)
+      if (!in[i].is_array()) operand(op_, in[i], row.int_second && i == 1 ? DType::int64 : loop);
   for (int k = 0; k < row.nout; ++k)
     if (options.out[k])
       require_cast(row.name, "result", result_dtype(op_, k, loop), options.out[k]->dtype(), options.casting);
@@ -192,6 +196,7 @@ std::vector<array> ufunc::call(std::span<const arg> in, const ufunc_options& opt
                        " for " + to_string(shape));
     shape = with_mask;
   }
+  if (row.nin == 2 && std::find(shape.begin(), shape.end(), 0) == shape.end()) check_exponent(op_, loop, in[1]);
 
   std::vector<array> results;
   std::optional<array> settled;

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import galop
-from support import assert_same
+from support import assert_same, kind_of_error
 
 WIDE = 2**40
 
@@ -219,3 +219,31 @@ def test_unaligned_memory():
 
     for k, (got, want) in enumerate(zip(results(galop), results(np), strict=True)):
         assert_same(got, want, f"result {k}")
+
+
+@pytest.mark.parametrize("dtype", ["?", "i1", "u1", "u4", "i8", "f4"])
+@pytest.mark.parametrize("number", [-1, 300, 2**40, 1.5, 1j])
+@pytest.mark.parametrize("to", ["?", "u2", "i8", "f8"])
+@pytest.mark.parametrize("name", ["subtract", "maximum", "less", "logical_and", "floor_divide", "power", "divmod"])
+def test_first_of_two_errors(dtype, number, to, name):
+    """A number that the loop cannot hold and a result that `out` cannot: NumPy's choice of which to report."""
+
+    def outcome(xp):
+        a = xp.ones(3, dtype)
+        out = [xp.ones(3, to) for _ in range(getattr(xp, name).nout)]
+        try:
+            getattr(xp, name)(a, number, out=tuple(out))
+        except Exception as e:
+            assert xp is np or all((np.asarray(o) == 1).all() for o in out), "changed before the error"
+            return kind_of_error(e)
+
+    assert outcome(galop) is outcome(np)
+
+
+def test_powers_of_nothing():
+    """A negative exponent is an error of the elements it meets, and here are none."""
+    for xp in (np, galop):
+        assert xp.power(xp.ones(0, int), -1).shape == (0,)
+        assert (xp.ones((0, 3), int) ** xp.full(3, -1)).shape == (0, 3)
+        with pytest.raises(ValueError, match="negative"):
+            xp.power(xp.ones(1, int), -1)
