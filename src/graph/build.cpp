@@ -177,6 +177,7 @@ std::optional<array> map_small(Op op, DType loop, DType result, std::span<const 
     const Value& v = *a.cell()->value;
     if (a.dtype() != want || !(a.shape() == shape) || !v.ready() || !is_c_contiguous(a.view(), itemsize(want)))
       return std::nullopt;
+    if (want == DType::bool_ && v.buffer->foreign) return std::nullopt;  // bytes other than 0 and 1, perhaps
     in[i].data = static_cast<const char*>(v.buffer->storage.data) + a.view().offset;
     if (reinterpret_cast<std::uintptr_t>(in[i].data) % static_cast<std::uintptr_t>(std::min(itemsize(want), 8)) != 0)
       return std::nullopt;

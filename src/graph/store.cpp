@@ -137,7 +137,7 @@ bool write_small(const array& dst, const array& value) {
   const Value& from = *value.cell()->value;
   if (dst.size() >= settings().eager_below || !old.ready() || !from.ready() || !old.readers.empty()) return false;
   if (dst.dtype() != value.dtype() || !(dst.shape() == value.shape()) || !dst.is_c_contiguous() ||
-      !value.is_c_contiguous())
+      !value.is_c_contiguous() || (value.dtype() == DType::bool_ && from.buffer->foreign))
     return false;
   std::memmove(static_cast<char*>(old.buffer->storage.data) + dst.view().offset,
                static_cast<const char*>(from.buffer->storage.data) + value.view().offset,

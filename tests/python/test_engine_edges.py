@@ -169,7 +169,8 @@ def test_booleans_of_other_bytes(raw):
         return (
             *(mask.sum(), xp.count_nonzero(mask), xp.nonzero(mask)[0], x[mask], mask[mask], mask.astype("i4")),
             *(~mask, mask & mask, mask | ~mask, mask == xp.asarray(True), xp.where(mask, 1, 2), mask.all(), mask + 0.5),
-            *(mask.copy(), mask[::-1] * 3, y, z, xp.cumsum(mask), xp.add(x, 1, where=mask, out=x.copy())),
+            *(mask.copy(), mask.copy().sum(), (mask == mask[::-1]).sum(), mask[::-1] * 3, y, z, xp.cumsum(mask)),
+            xp.add(x, 1, where=mask, out=x.copy()),
         )
 
     for k, (got, want) in enumerate(zip(results(galop), results(np), strict=True)):
