@@ -17,8 +17,20 @@ using Mode = Access::Mode;
 constexpr int kTileRows = 8;  // of threads
 
 std::string type(DType t) {
-  constexpr const char* names[] = {"bool", "i8",  "i16",   "i32",    "i64",            "u8",             "u16",
-                                   "u32",  "u64", "f16",   "float",  "double",         "complex<float>", "complex<double>"};
+  constexpr const char* names[] = {"bool",
+                                   "i8",
+                                   "i16",
+                                   "i32",
+                                   "i64",
+                                   "u8",
+                                   "u16",
+                                   "u32",
+                                   "u64",
+                                   "f16",
+                                   "float",
+                                   "double",
+                                   "complex<float>",
+                                   "complex<double>"};
   return names[static_cast<int>(t)];
 }
 
@@ -33,8 +45,8 @@ class Writer {
     line("namespace g { namespace " + kernel_ + "_of {");  // inside g: its functions hide the compiler's
     functions();
     line("struct Parameters { u64 w[" + text(static_cast<std::int64_t>(l_.words.size())) + "]; };");
-    line("extern \"C\" __global__ void __launch_bounds__(" + text(l_.threads_x == 1 ? 1 : kThreads) + ") " + kernel_ +
-         "(const __grid_constant__ Parameters p) {");
+    line("extern \"C\" __global__ void __launch_bounds__(" + text(l_.kind == Kind::ordered ? 1 : kThreads) + ") " +
+         kernel_ + "(const __grid_constant__ Parameters p) {");
     switch (l_.kind) {
       case Kind::rows:
         rows();
@@ -66,7 +78,8 @@ class Writer {
     for (const Reduction& r : plan_.reductions) define(r.op, r.dtype, r.dtype, seen);
   }
   static std::string function(Op op, DType loop, DType to) {
-    return "f_" + std::string(info(op).name) + "_" + std::string(name(loop)) + (op == Op::cast ? "_" + std::string(name(to)) : "");
+    return "f_" + std::string(info(op).name) + "_" + std::string(name(loop)) +
+           (op == Op::cast ? "_" + std::string(name(to)) : "");
   }
   void define(Op op, DType loop, DType to, std::vector<std::string>& seen) {
     const std::string f = function(op, loop, to);
@@ -147,9 +160,10 @@ class Writer {
   // Declares `name` as the base of an access moved by the axes [from, to).
   void base(const std::string& name, const Access& a, int from, int to, bool writes) {
     if (a.mode == Mode::constant) return;
-    const std::string start = a.mode == Mode::counter ? "const i64 " + name + " = " + parameter(a.word)
-                              : writes ? "char* const " + name + " = reinterpret_cast<char*>(p.w[" + text(a.word) + "])"
-                                       : "const char* const " + name + " = reinterpret_cast<const char*>(p.w[" + text(a.word) + "])";
+    const std::string start =
+        a.mode == Mode::counter ? "const i64 " + name + " = " + parameter(a.word)
+        : writes                ? "char* const " + name + " = reinterpret_cast<char*>(p.w[" + text(a.word) + "])"
+                 : "const char* const " + name + " = reinterpret_cast<const char*>(p.w[" + text(a.word) + "])";
     line(start + offset(a, from, to, "c") + ";");
   }
   void bases(int from, int to) {
@@ -195,16 +209,22 @@ class Writer {
     line("const bool whole = i + " + v + " <= n;");
     line("const int m = whole ? " + v + " : (int)(n - i);");
     loads("i", last, "whole", "m");
-    for (std::size_t k = 0; k < l_.results.size(); ++k) line(type(l_.results[k].dtype) + " " + at("y", k) + "[" + v + "];");
+    for (std::size_t k = 0; k < l_.results.size(); ++k)
+      line(type(l_.results[k].dtype) + " " + at("y", k) + "[" + v + "];");
     line("#pragma unroll");
     line("for (int j = 0; j < " + v + "; ++j) {");
     tape([&](std::size_t i) { return lane_value(i, last); });
-    for (std::size_t k = 0; k < l_.results.size(); ++k) line(at("y", k) + "[j] = " + at("r", plan_.outputs[k].reg) + ";");
+    for (std::size_t k = 0; k < l_.results.size(); ++k)
+      line(at("y", k) + "[j] = " + at("r", plan_.outputs[k].reg) + ";");
     line("}");
     for (std::size_t k = 0; k < l_.results.size(); ++k) {
       const std::string size = text(itemsize(l_.results[k].dtype));
       line("if (whole) store_vector(" + at("q", k) + " + i * " + size + ", " + at("y", k) + ");");
-      line("else for (int j = 0; j < m; ++j) store(" + at("q", k) + " + (i + j) * " + size + ", " + at("y", k) + "[j]);");
+      line("else {");  // unrolled: an index known at run time only would put the vector into local memory
+      line("#pragma unroll");
+      line("for (int j = 0; j < " + v + "; ++j) if (j < m) store(" + at("q", k) + " + (i + j) * " + size + ", " +
+           at("y", k) + "[j]);");
+      line("}");
     }
   }
   // The address (or counter) of element i along the innermost axis.
@@ -228,10 +248,13 @@ class Writer {
       const std::string each = x + "[j] = " + element(a, from + " + (" + i + " + j) * " + step) + ";";
       if (a.mode == Mode::dense) {
         line("if (" + whole + ") load_vector(" + from + " + " + i + " * " + step + ", " + x + ");");
-        if (!m.empty()) line("else for (int j = 0; j < " + m + "; ++j) " + each);
+        line("else {");
+        line("#pragma unroll");
+        line("for (int j = 0; j < " + v + "; ++j) if (j < " + m + ") " + each);
+        line("}");
       } else {
         line("#pragma unroll");
-        line("for (int j = 0; j < " + v + "; ++j) " + (m.empty() ? "" : "if (j < " + m + ") ") + each);
+        line("for (int j = 0; j < " + v + "; ++j) if (j < " + m + ") " + each);
       }
     }
   }
@@ -270,7 +293,8 @@ class Writer {
       return from + " + row * " + parameter(a.word + 1 + axis) + " + column * " + parameter(a.word + 1 + last);
     };
     for (std::size_t i = 0; i < l_.operands.size(); ++i)
-      if (operand(i).mode == Mode::turned) line("__shared__ " + type(operand(i).dtype) + " " + at("s", i) + "[32][33];");
+      if (operand(i).mode == Mode::turned)
+        line("__shared__ " + type(operand(i).dtype) + " " + at("s", i) + "[32][33];");
     line("#pragma unroll");
     line("for (int j = 0; j < 4; ++j) {");
     line("const int down = threadIdx.x, across = threadIdx.y + j * " + text(kTileRows) + ";");
@@ -296,7 +320,8 @@ class Writer {
     line("}");
   }
 
-  // A fold. Parameters: kept, folded, chunk, splits, the extents, the start (two words), scratch, the partial results' offset.
+  // A fold. Parameters: kept, folded, chunk, splits, the extents, the start (two words), scratch, the partial results'
+  // offset.
   void fold() {
     const Reduction& r = plan_.reductions[0];
     const int extents = 4, start = extents + l_.kept + l_.folded;
@@ -360,7 +385,8 @@ class Writer {
       const auto read = [&](const char* into) {
         line("#pragma unroll");
         line("for (int u = 0; u < " + u + "; ++u) " +
-             (vec > 1 ? std::string("several(q + u * step, ") + into + "[u]);" : std::string(into) + "[u][0] = one(q + u * step);"));
+             (vec > 1 ? std::string("several(q + u * step, ") + into + "[u]);"
+                      : std::string(into) + "[u][0] = one(q + u * step);"));
       };
       read("sum");
       line("for (q += step * " + u + "; q < stop; q += step * " + u + ") {");
@@ -383,23 +409,40 @@ class Writer {
       line("total = sum[0][0];");
       line("has = true;");
       line("}");
-      line("for (q = stop + threadIdx.x; q < end; q += blockDim.x) " + take("one(q)"));
+      // What is left: whole vectors, then single elements.
+      if (vec > 1) {
+        line("q = stop + threadIdx.x * " + v + ";");
+        line("for (; q + " + v + " <= end; q += step) {");
+        line(acc + " y[" + v + "];");
+        line("several(q, y);");
+        line("#pragma unroll");
+        line("for (int j = 0; j < " + v + "; ++j) " + take("y[j]"));
+        line("}");
+        line("q = end - (end - stop) % " + v + " + threadIdx.x;");
+      } else {
+        line("q = stop + threadIdx.x;");
+      }
+      line("for (; q < end; q += blockDim.x) " + take("one(q)"));
       line("}");
     } else {
       line("if (k < kept) {");
       line("i64 q = begin + threadIdx.y;");
       line("const i64 step = blockDim.y;");
-      line("if (q + 3 * step < end) {");
-      line(acc + " sum[4], next[4];");
+      line("if (q + 7 * step < end) {");
+      line(acc + " sum[8], next[8];");
       line("#pragma unroll");
-      line("for (int u = 0; u < 4; ++u) sum[u] = one(q + u * step);");
-      line("for (q += 4 * step; q + 3 * step < end; q += 4 * step) {");
+      line("for (int u = 0; u < 8; ++u) sum[u] = one(q + u * step);");
+      line("for (q += 8 * step; q + 7 * step < end; q += 8 * step) {");
       line("#pragma unroll");
-      line("for (int u = 0; u < 4; ++u) next[u] = one(q + u * step);");
+      line("for (int u = 0; u < 8; ++u) next[u] = one(q + u * step);");
       line("#pragma unroll");
-      line("for (int u = 0; u < 4; ++u) sum[u] = " + join + "(sum[u], next[u]);");
+      line("for (int u = 0; u < 8; ++u) sum[u] = " + join + "(sum[u], next[u]);");
       line("}");
-      line("total = " + join + "(" + join + "(sum[0], sum[2]), " + join + "(sum[1], sum[3]));");
+      line("#pragma unroll");
+      line("for (int h = 4; h > 0; h /= 2)");
+      line("#pragma unroll");
+      line("for (int u = 0; u < h; ++u) sum[u] = " + join + "(sum[u], sum[u + h]);");
+      line("total = sum[0];");
       line("has = true;");
       line("}");
       line("for (; q < end; q += step) " + take("one(q)"));
@@ -413,7 +456,8 @@ class Writer {
     }
     // The block that is last to arrive joins the parts in their order.
     const std::string scratch = "p.w[" + text(l_.scratch_word) + "]";
-    line(acc + "* const parts = reinterpret_cast<" + acc + "*>(" + scratch + " + p.w[" + text(l_.scratch_word + 1) + "]) + k * splits;");
+    line(acc + "* const parts = reinterpret_cast<" + acc + "*>(" + scratch + " + p.w[" + text(l_.scratch_word + 1) +
+         "]) + k * splits;");
     line("if (" + first + " && k < kept) parts[part] = total;");
     line("__shared__ bool is_last;");
     line("__threadfence();");
@@ -480,8 +524,8 @@ class Writer {
         continue;
       }
       line("#pragma unroll");
-      line("for (int j = 0; j < " + v + "; ++j) " + x + "[j] = " +
-           element(a, at("b", i) + " + j * " + parameter(a.word + 1 + last)) + ";");
+      line("for (int j = 0; j < " + v + "; ++j) " + x +
+           "[j] = " + element(a, at("b", i) + " + j * " + parameter(a.word + 1 + last)) + ";");
     }
     line("#pragma unroll");
     line("for (int j = 0; j < " + v + "; ++j) {");
@@ -530,7 +574,8 @@ bool has_complex(const Plan& plan) {
   const auto complex = [](DType t) { return is_complex(t); };
   return std::any_of(plan.registers.begin(), plan.registers.end(), complex) ||
          std::any_of(plan.tape.begin(), plan.tape.end(), [&](const Instruction& i) { return complex(i.loop); }) ||
-         std::any_of(plan.reductions.begin(), plan.reductions.end(), [&](const Reduction& r) { return complex(r.result); });
+         std::any_of(plan.reductions.begin(), plan.reductions.end(),
+                     [&](const Reduction& r) { return complex(r.result); });
 }
 
 }  // namespace
@@ -539,7 +584,9 @@ std::string prelude(bool with_complex) {
   return std::string(kPreludeText) + (with_complex ? std::string(kPreludeComplexText) : std::string());
 }
 
-std::string kernel_source(const Plan& plan, const Lowered& l, const std::string& kernel) { return Writer(plan, l, kernel).run(); }
+std::string kernel_source(const Plan& plan, const Lowered& l, const std::string& kernel) {
+  return Writer(plan, l, kernel).run();
+}
 
 std::string source(const Plan& plan, const Lowered& l, const std::string& kernel) {
   return prelude(has_complex(plan)) + kernel_source(plan, l, kernel);
@@ -548,7 +595,8 @@ std::string source(const Plan& plan, const Lowered& l, const std::string& kernel
 const std::string& code_version() {
   static const std::string version = [] {
     std::string all = prelude(true) + "codegen 1\n";
-    for (int o = 0; o < kOps; ++o) all += std::string(info(static_cast<Op>(o)).name) + ":" + std::string(info(static_cast<Op>(o)).body) + "\n";
+    for (int o = 0; o < kOps; ++o)
+      all += std::string(info(static_cast<Op>(o)).name) + ":" + std::string(info(static_cast<Op>(o)).body) + "\n";
     return hash_text(all);
   }();
   return version;

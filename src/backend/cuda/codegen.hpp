@@ -12,7 +12,8 @@ inline constexpr const char* kKernelName = "galop_kernel";
 /// A self-contained program with one kernel of that name (a C function), whose parameter is `l.words` by value.
 std::string source(const Plan& plan, const Lowered& l, const std::string& kernel = kKernelName);
 
-/// The kernel alone, for several in one program after one `prelude()`. Its helpers live in a namespace of the kernel's name.
+/// The kernel alone, for several in one program after one `prelude()`. Its helpers live in a namespace of the kernel's
+/// name.
 std::string kernel_source(const Plan& plan, const Lowered& l, const std::string& kernel);
 std::string prelude(bool with_complex);
 

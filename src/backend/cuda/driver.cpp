@@ -24,9 +24,9 @@ Opened open() {
     o.reason = "no CUDA driver: libcuda.so.1 is not found";
     return o;
   }
-#define GALOP_FIND(name)                                                                              \
-  o.driver.name = reinterpret_cast<decltype(o.driver.name)>(dlsym(library, GALOP_TEXT(name)));        \
-  if (o.driver.name == nullptr && o.reason.empty())                                                   \
+#define GALOP_FIND(name)                                                                       \
+  o.driver.name = reinterpret_cast<decltype(o.driver.name)>(dlsym(library, GALOP_TEXT(name))); \
+  if (o.driver.name == nullptr && o.reason.empty())                                            \
     o.reason = "the CUDA driver is too old: it lacks " GALOP_TEXT(name) "; install driver 580 or newer";
   GALOP_CUDA_DRIVER(GALOP_FIND)
 #undef GALOP_FIND
@@ -55,8 +55,8 @@ void Driver::check(CUresult result, const char* call, const std::string& what) c
   const char* text = nullptr;
   cuGetErrorName(result, &name);
   cuGetErrorString(result, &text);
-  const std::string message = "[cuda] " + std::string(call) + " failed with " + (name ? name : "an unknown error") + ", " +
-                              (text ? text : "no text") + (what.empty() ? "" : "; got " + what);
+  const std::string message = "[cuda] " + std::string(call) + " failed with " + (name ? name : "an unknown error") +
+                              ", " + (text ? text : "no text") + (what.empty() ? "" : "; got " + what);
   if (result == CUDA_ERROR_OUT_OF_MEMORY) throw MemoryError(message);
   throw Error(message);
 }

@@ -8,42 +8,42 @@
 namespace galop::cuda {
 
 // All the functions that are called, in one list. cuda.h maps some names to versioned ones; so does the table.
-#define GALOP_CUDA_DRIVER(X) \
-  X(cuInit)                  \
-  X(cuDriverGetVersion)      \
-  X(cuGetErrorName)          \
-  X(cuGetErrorString)        \
-  X(cuDeviceGet)             \
-  X(cuDeviceGetCount)        \
-  X(cuDeviceGetName)         \
-  X(cuDeviceGetAttribute)    \
-  X(cuDeviceTotalMem)        \
-  X(cuDevicePrimaryCtxRetain) \
+#define GALOP_CUDA_DRIVER(X)   \
+  X(cuInit)                    \
+  X(cuDriverGetVersion)        \
+  X(cuGetErrorName)            \
+  X(cuGetErrorString)          \
+  X(cuDeviceGet)               \
+  X(cuDeviceGetCount)          \
+  X(cuDeviceGetName)           \
+  X(cuDeviceGetAttribute)      \
+  X(cuDeviceTotalMem)          \
+  X(cuDevicePrimaryCtxRetain)  \
   X(cuDevicePrimaryCtxRelease) \
-  X(cuCtxSetCurrent)         \
-  X(cuStreamCreate)          \
-  X(cuStreamDestroy)         \
-  X(cuStreamSynchronize)     \
-  X(cuMemPoolCreate)         \
-  X(cuMemPoolDestroy)        \
-  X(cuMemPoolSetAttribute)   \
-  X(cuMemPoolGetAttribute)   \
-  X(cuMemPoolTrimTo)         \
-  X(cuMemAllocFromPoolAsync) \
-  X(cuMemFreeAsync)          \
-  X(cuMemGetInfo)            \
-  X(cuMemcpyHtoDAsync)       \
-  X(cuMemcpyDtoHAsync)       \
-  X(cuMemcpyDtoDAsync)       \
-  X(cuMemsetD8Async)         \
-  X(cuModuleLoadData)        \
-  X(cuModuleUnload)          \
-  X(cuModuleGetFunction)     \
-  X(cuLaunchKernel)          \
-  X(cuEventCreate)           \
-  X(cuEventDestroy)          \
-  X(cuEventRecord)           \
-  X(cuEventSynchronize)      \
+  X(cuCtxSetCurrent)           \
+  X(cuStreamCreate)            \
+  X(cuStreamDestroy)           \
+  X(cuStreamSynchronize)       \
+  X(cuMemPoolCreate)           \
+  X(cuMemPoolDestroy)          \
+  X(cuMemPoolSetAttribute)     \
+  X(cuMemPoolGetAttribute)     \
+  X(cuMemPoolTrimTo)           \
+  X(cuMemAllocFromPoolAsync)   \
+  X(cuMemFreeAsync)            \
+  X(cuMemGetInfo)              \
+  X(cuMemcpyHtoDAsync)         \
+  X(cuMemcpyDtoHAsync)         \
+  X(cuMemcpyDtoDAsync)         \
+  X(cuMemsetD8Async)           \
+  X(cuModuleLoadData)          \
+  X(cuModuleUnload)            \
+  X(cuModuleGetFunction)       \
+  X(cuLaunchKernel)            \
+  X(cuEventCreate)             \
+  X(cuEventDestroy)            \
+  X(cuEventRecord)             \
+  X(cuEventSynchronize)        \
   X(cuEventElapsedTime)
 
 struct Driver {
@@ -51,7 +51,8 @@ struct Driver {
   GALOP_CUDA_DRIVER(GALOP_MEMBER)
 #undef GALOP_MEMBER
 
-  /// Throws Error naming the call, the driver's message and `what` (a kernel and its shapes, or bytes); MemoryError when memory ran out.
+  /// Throws Error naming the call, the driver's message and `what` (a kernel and its shapes, or bytes); MemoryError
+  /// when memory ran out.
   void check(CUresult result, const char* call, const std::string& what = "") const;
 };
 

@@ -17,7 +17,8 @@ CUdeviceptr address(const void* p) { return reinterpret_cast<CUdeviceptr>(p); }
 
 std::string disk_key(const std::string& kernel_key) {
   const auto [major, minor] = nvrtc_version();
-  return code_version() + "\nnvrtc " + std::to_string(major) + "." + std::to_string(minor) + "\n" + nvrtc_options() + kernel_key;
+  return code_version() + "\nnvrtc " + std::to_string(major) + "." + std::to_string(minor) + "\n" + nvrtc_options() +
+         kernel_key;
 }
 
 CudaExecutor::CudaExecutor(int ordinal, const std::filesystem::path& cache)
@@ -28,8 +29,10 @@ CudaExecutor::CudaExecutor(int ordinal, const std::filesystem::path& cache)
   cuda_.check(cuda_.cuDeviceGetName(text, sizeof text, device_), "cuDeviceGetName", what);
   name_ = text;
   int major = 0, minor = 0;
-  cuda_.check(cuda_.cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device_), "cuDeviceGetAttribute", what);
-  cuda_.check(cuda_.cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device_), "cuDeviceGetAttribute", what);
+  cuda_.check(cuda_.cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device_),
+              "cuDeviceGetAttribute", what);
+  cuda_.check(cuda_.cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device_),
+              "cuDeviceGetAttribute", what);
   capability_ = 10 * major + minor;
   cuda_.check(cuda_.cuDevicePrimaryCtxRetain(&context_, device_), "cuDevicePrimaryCtxRetain", what);
   enter();
@@ -40,7 +43,8 @@ CudaExecutor::CudaExecutor(int ordinal, const std::filesystem::path& cache)
   properties.location.id = ordinal;
   cuda_.check(cuda_.cuMemPoolCreate(&pool_, &properties), "cuMemPoolCreate", what);
   cuuint64_t keep = std::numeric_limits<cuuint64_t>::max();  // freed memory stays with the pool
-  cuda_.check(cuda_.cuMemPoolSetAttribute(pool_, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep), "cuMemPoolSetAttribute", what);
+  cuda_.check(cuda_.cuMemPoolSetAttribute(pool_, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep), "cuMemPoolSetAttribute",
+              what);
 }
 
 CudaExecutor::~CudaExecutor() {
@@ -78,31 +82,32 @@ void CudaExecutor::release(void* p) noexcept {
 void CudaExecutor::upload(void* device, const void* host, std::int64_t bytes) {
   if (bytes == 0) return;
   enter();
-  cuda_.check(cuda_.cuMemcpyHtoDAsync(address(device), host, static_cast<std::size_t>(bytes), stream_), "cuMemcpyHtoDAsync",
-              std::to_string(bytes) + " bytes");
+  cuda_.check(cuda_.cuMemcpyHtoDAsync(address(device), host, static_cast<std::size_t>(bytes), stream_),
+              "cuMemcpyHtoDAsync", std::to_string(bytes) + " bytes");
   synchronize();
 }
 
 void CudaExecutor::download(void* host, const void* device, std::int64_t bytes) {
   if (bytes == 0) return;
   enter();
-  cuda_.check(cuda_.cuMemcpyDtoHAsync(host, address(device), static_cast<std::size_t>(bytes), stream_), "cuMemcpyDtoHAsync",
-              std::to_string(bytes) + " bytes");
+  cuda_.check(cuda_.cuMemcpyDtoHAsync(host, address(device), static_cast<std::size_t>(bytes), stream_),
+              "cuMemcpyDtoHAsync", std::to_string(bytes) + " bytes");
   synchronize();
 }
 
 void CudaExecutor::fill_bytes(void* device, unsigned char value, std::int64_t bytes) {
   if (bytes == 0) return;
   enter();
-  cuda_.check(cuda_.cuMemsetD8Async(address(device), value, static_cast<std::size_t>(bytes), stream_), "cuMemsetD8Async",
-              std::to_string(bytes) + " bytes");
+  cuda_.check(cuda_.cuMemsetD8Async(address(device), value, static_cast<std::size_t>(bytes), stream_),
+              "cuMemsetD8Async", std::to_string(bytes) + " bytes");
 }
 
 CUfunction CudaExecutor::function(const Plan& plan, const std::string& key, const Lowered& l) {
   const std::lock_guard lock(mutex_);
   if (const auto found = loaded_.find(key); found != loaded_.end()) return found->second.function;
   const std::string what = describe(plan);
-  const std::string cubin = cache_.get(disk_key(key), capability_, [&] { return compile(source(plan, l), kKernelName, capability_); });
+  const std::string cubin =
+      cache_.get(disk_key(key), capability_, [&] { return compile(source(plan, l), kKernelName, capability_); });
   Loaded loaded{};
   cuda_.check(cuda_.cuModuleLoadData(&loaded.module, cubin.data()), "cuModuleLoadData", what);
   if (const CUresult r = cuda_.cuModuleGetFunction(&loaded.function, loaded.module, kKernelName); r != CUDA_SUCCESS) {
@@ -125,8 +130,8 @@ void CudaExecutor::run(const Plan& plan) {
   try {
     if (l.zeroed > 0) fill_bytes(scratch, 0, l.zeroed);
     void* parameters[] = {l.words.data()};
-    cuda_.check(cuda_.cuLaunchKernel(kernel, static_cast<unsigned>(l.blocks), 1, 1, l.threads_x, l.threads_y, 1, 0, stream_,
-                                     parameters, nullptr),
+    cuda_.check(cuda_.cuLaunchKernel(kernel, static_cast<unsigned>(l.blocks), 1, 1, l.threads_x, l.threads_y, 1, 0,
+                                     stream_, parameters, nullptr),
                 "cuLaunchKernel", describe(plan));
   } catch (...) {
     release(scratch);

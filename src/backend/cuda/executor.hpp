@@ -13,8 +13,8 @@
 
 namespace galop::cuda {
 
-/// One GPU. All work goes through one stream, in the order of the calls; `run` does not wait for it. Addresses in plans are device
-/// addresses. Thread-safe.
+/// One GPU. All work goes through one stream, in the order of the calls; `run` does not wait for it. Addresses in plans
+/// are device addresses. Thread-safe.
 class CudaExecutor {
  public:
   /// Throws Error when there is no driver or no such device.

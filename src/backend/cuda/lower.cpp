@@ -15,9 +15,9 @@ namespace {
 using Kind = Lowered::Kind;
 using Mode = Access::Mode;
 
-constexpr std::size_t kMostWords = 4000;         // of the 32,764 bytes that a launch may carry
+constexpr std::size_t kMostWords = 4000;  // of the 32,764 bytes that a launch may carry
 constexpr std::uint64_t kMostBlocks = 0x7fffffff;
-constexpr std::int64_t kFoldBlocks = 1024;       // fixed, so that every GPU folds in the same order
+constexpr std::int64_t kFoldBlocks = 1024;  // fixed, so that every GPU folds in the same order
 constexpr std::int64_t kTile = 32;
 
 int alignment(DType t) { return is_complex(t) ? itemsize(t) / 2 : itemsize(t); }
@@ -112,9 +112,8 @@ void merge(Domain& d) {
   for (int k = d.shape.size() - 2; k >= 0; --k) {
     const auto at = static_cast<std::size_t>(k);
     if (d.folded[at] != d.folded[at + 1]) continue;
-    const bool one = std::all_of(d.reach.begin(), d.reach.end(), [&](const Reach& r) {
-      return r.strides[k] == r.strides[k + 1] * d.shape[k + 1];
-    });
+    const bool one = std::all_of(d.reach.begin(), d.reach.end(),
+                                 [&](const Reach& r) { return r.strides[k] == r.strides[k + 1] * d.shape[k + 1]; });
     if (!one) continue;
     d.shape[k] *= d.shape[k + 1];
     d.shape.erase(k + 1);
@@ -156,7 +155,8 @@ int choose_modes(const Domain& d, int last, bool whole_vectors, std::size_t oper
   for (vec = std::min(vec, 16 / largest); vec > 1; vec /= 2) {
     bool good = !whole_vectors || d.shape[last] % vec == 0;
     for (std::size_t i = 0; i < d.reach.size(); ++i)
-      if (modes[i].mode == Mode::dense) good = good && fits(d.reach[i], std::int64_t{vec} * itemsize(d.reach[i].dtype), last);
+      if (modes[i].mode == Mode::dense)
+        good = good && fits(d.reach[i], std::int64_t{vec} * itemsize(d.reach[i].dtype), last);
     if (good) break;
   }
   return vec;
@@ -176,8 +176,8 @@ class Lowering {
       fold();
     out_.key = key();
     if (out_.words.size() > kMostWords)
-      throw Error("[cuda] too many parameters for one kernel; got " + std::to_string(out_.words.size()) + " words for " +
-                  describe(plan_));
+      throw Error("[cuda] too many parameters for one kernel; got " + std::to_string(out_.words.size()) +
+                  " words for " + describe(plan_));
     if (out_.blocks > kMostBlocks) throw Error("[cuda] too many blocks for one kernel; got " + describe(plan_));
     return std::move(out_);
   }
@@ -211,7 +211,8 @@ class Lowering {
 
   void map() {
     const std::int64_t n = size(false);
-    const bool ordered = std::any_of(plan_.outputs.begin(), plan_.outputs.end(), [](const Output& o) { return o.ordered; });
+    const bool ordered =
+        std::any_of(plan_.outputs.begin(), plan_.outputs.end(), [](const Output& o) { return o.ordered; });
     merge(d_);
     if (d_.shape.size() == 0) {
       d_.shape = {1};
@@ -237,7 +238,8 @@ class Lowering {
       vec = 1;
       for (std::size_t i = 0; i < modes.size(); ++i) {
         if (modes[i].mode == Mode::dense || modes[i].mode == Mode::splat) modes[i].mode = Mode::strided;
-        if (i < operands_ && modes[i].mode == Mode::strided && is_turned(d_.reach[i], axis)) modes[i].mode = Mode::turned;
+        if (i < operands_ && modes[i].mode == Mode::strided && is_turned(d_.reach[i], axis))
+          modes[i].mode = Mode::turned;
       }
       const std::int64_t across = up(d_.shape[last], kTile), down = up(d_.shape[axis], kTile);
       out_.words.push_back(word(across));
@@ -276,7 +278,8 @@ class Lowering {
     for (std::size_t i = 0; i < operands_; ++i) {
       if (!fits(d_.reach[i], alignment(d_.reach[i].dtype), -1)) continue;
       for (int k = 0; k < last; ++k)
-        if (d_.shape[k] >= 8 && is_turned(d_.reach[i], k) && std::abs(d_.reach[i].strides[k]) <= 2 * itemsize(d_.reach[i].dtype))
+        if (d_.shape[k] >= 8 && is_turned(d_.reach[i], k) &&
+            std::abs(d_.reach[i].strides[k]) <= 2 * itemsize(d_.reach[i].dtype))
           return k;
     }
     return -1;
@@ -323,7 +326,9 @@ class Lowering {
       inputs.reach.resize(operands_);
       out_.vec = out_.folded > 0 ? choose_modes(inputs, last, out_.folded > 1, operands_, modes) : 1;
       if (out_.folded == 0) choose_modes(inputs, -1, false, operands_, modes);
-      const auto wanted = folded >= 1024 ? kThreads : folded >= 32 ? 32 : static_cast<int>(std::bit_ceil(word(std::max<std::int64_t>(folded, 1))));
+      // Some four vectors a thread where a result has a warp or less.
+      const auto several = std::bit_floor(word(std::max<std::int64_t>(folded / (4 * out_.vec), 1)));
+      const int wanted = folded >= 1024 ? kThreads : static_cast<int>(std::min<std::uint64_t>(several, 32));
       out_.threads_x = static_cast<unsigned>(wanted);
       out_.threads_y = static_cast<unsigned>(kThreads / wanted);
       groups = up(kept, out_.threads_y);
@@ -416,8 +421,10 @@ class Lowering {
 
   static double half_value(std::uint16_t h) {
     const int exponent = h >> 10 & 31, mantissa = h & 1023;
-    double v = exponent == 0 ? mantissa * 0x1p-24 : (1024 + mantissa) * std::bit_cast<double>(std::uint64_t(1023 - 25 + exponent) << 52);
-    if (exponent == 31) v = mantissa ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
+    double v = exponent == 0 ? mantissa * 0x1p-24
+                             : (1024 + mantissa) * std::bit_cast<double>(std::uint64_t(1023 - 25 + exponent) << 52);
+    if (exponent == 31)
+      v = mantissa ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
     return h >> 15 ? -v : v;
   }
 
@@ -425,7 +432,8 @@ class Lowering {
     std::string k = "galop-kernel-1 ";
     const auto number = [&](std::int64_t v) { k += std::to_string(v) + ","; };
     k += static_cast<char>(out_.kind);
-    for (const int v : {out_.vec, out_.axes, out_.kept, out_.folded, out_.tile_axis, int{out_.start}, int{out_.many}}) number(v);
+    for (const int v : {out_.vec, out_.axes, out_.kept, out_.folded, out_.tile_axis, int{out_.start}, int{out_.many}})
+      number(v);
     for (const auto* list : {&out_.operands, &out_.results}) {
       k += list == &out_.operands ? 'i' : 'o';
       for (const Access& a : *list) {

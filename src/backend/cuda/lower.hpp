@@ -35,11 +35,11 @@ struct Lowered {
     outer = 'c',    // a fold whose neighbours are neighbouring results
     serial = 's',   // a fold in order: one thread a result
   } kind;
-  int vec = 1;        // elements a thread takes at once
-  int axes = 0;       // of a map
-  int kept = 0;       // axes of a fold's results
-  int folded = 0;     // axes that are folded
-  int tile_axis = 0;  // the axis that is tiled with the last
+  int vec = 1;         // elements a thread takes at once
+  int axes = 0;        // of a map
+  int kept = 0;        // axes of a fold's results
+  int folded = 0;      // axes that are folded
+  int tile_axis = 0;   // the axis that is tiled with the last
   bool start = false;  // a fold starts from a value
   bool many = false;   // several blocks share a result
   std::vector<Access> operands, results;

@@ -17,9 +17,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kLibrary = "libnvrtc.so.13";
-constexpr const char* kOptions[] = {"--std=c++17",      "--device-as-default-execution-space",
-                                    "--fmad=false",     "--ftz=false",
-                                    "--prec-div=true",  "--prec-sqrt=true",
+constexpr const char* kOptions[] = {"--std=c++17",        "--device-as-default-execution-space",
+                                    "--fmad=false",       "--ftz=false",
+                                    "--prec-div=true",    "--prec-sqrt=true",
                                     "--no-source-include"};
 
 struct Functions {
@@ -51,7 +51,8 @@ std::vector<std::string> candidates() {
   if (const char* named = std::getenv("GALOP_NVRTC"); named && *named) paths.emplace_back(named);
   paths.emplace_back(kLibrary);
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
-    if (const char* root = std::getenv(variable); root && *root) paths.push_back(std::string(root) + "/lib64/" + kLibrary);
+    if (const char* root = std::getenv(variable); root && *root)
+      paths.push_back(std::string(root) + "/lib64/" + kLibrary);
   // The wheel that holds this library stands beside nvidia's.
   Dl_info self{};
   if (dladdr(reinterpret_cast<const void*>(&nvrtc_version), &self) != 0 && self.dli_fname)
@@ -62,7 +63,8 @@ std::vector<std::string> candidates() {
       add_wheels(paths, entry.path() / "site-packages");
   std::vector<std::string> toolkits;
   for (const auto& entry : fs::directory_iterator("/usr/local", error))
-    if (entry.path().filename().string().starts_with("cuda")) toolkits.push_back((entry.path() / "lib64" / kLibrary).string());
+    if (entry.path().filename().string().starts_with("cuda"))
+      toolkits.push_back((entry.path() / "lib64" / kLibrary).string());
   paths.insert(paths.end(), toolkits.begin(), toolkits.end());
   return paths;
 }
@@ -88,7 +90,8 @@ Opened open() {
     dlclose(library);
   }
   o.major = o.minor = 0;
-  o.reason = std::string(kLibrary) + " is not found: install it with `pip install galop[cuda13]` "
+  o.reason = std::string(kLibrary) +
+             " is not found: install it with `pip install galop[cuda13]` "
              "(or pip install nvidia-cuda-nvrtc, or the CUDA 13 toolkit), or name its path in GALOP_NVRTC";
   return o;
 }
@@ -124,10 +127,12 @@ std::string compile(const std::string& source, const std::string& kernel, int ca
   const Opened& o = opened();
   if (!o.reason.empty()) throw Error("[cuda] " + o.reason);
   const auto check = [&](nvrtcResult r, const char* call) {
-    if (r != NVRTC_SUCCESS) throw Error("[cuda] " + std::string(call) + " failed with " + o.f.error(r) + "; got kernel " + kernel);
+    if (r != NVRTC_SUCCESS)
+      throw Error("[cuda] " + std::string(call) + " failed with " + o.f.error(r) + "; got kernel " + kernel);
   };
   Program program{o.f};
-  check(o.f.create(&program.handle, source.c_str(), (kernel + ".cu").c_str(), 0, nullptr, nullptr), "nvrtcCreateProgram");
+  check(o.f.create(&program.handle, source.c_str(), (kernel + ".cu").c_str(), 0, nullptr, nullptr),
+        "nvrtcCreateProgram");
   const std::string architecture = "--gpu-architecture=sm_" + std::to_string(capability);
   std::vector<const char*> options(std::begin(kOptions), std::end(kOptions));
   options.push_back(architecture.c_str());

@@ -9,10 +9,12 @@ namespace galop::cuda {
 /// NVRTC's version (major, minor), or {0, 0} with a sentence in `reason` that names the command that installs it.
 std::pair<int, int> nvrtc_version(std::string* reason = nullptr);
 
-/// The options that every kernel is compiled with, one a line, without the architecture: no contraction, no flush to zero.
+/// The options that every kernel is compiled with, one a line, without the architecture: no contraction, no flush to
+/// zero.
 std::string nvrtc_options();
 
-/// The cubin of `source` for compute capability `capability` (75, 90, 120 …). Thread-safe. Throws Error with the compiler's log.
+/// The cubin of `source` for compute capability `capability` (75, 90, 120 …). Thread-safe. Throws Error with the
+/// compiler's log.
 std::string compile(const std::string& source, const std::string& kernel, int capability);
 
 }  // namespace galop::cuda

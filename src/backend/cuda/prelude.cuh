@@ -1,6 +1,7 @@
-// What every generated kernel starts with: lanes of each dtype, NumPy's casts, and the leaf functions that the bodies of
-// ops.def name. Self-contained: compiled at run time without any header. Rules and bits are those of the CPU's kernels
-// (src/backend/cpu/vec_math-inl.h, vec_complex-inl.h, casts-inl.h); complex functions follow in prelude_complex.cuh.
+// What every generated kernel starts with: lanes of each dtype, NumPy's casts, and the leaf functions that the bodies
+// of ops.def name. Self-contained: compiled at run time without any header. Rules and bits are those of the CPU's
+// kernels (src/backend/cpu/vec_math-inl.h, vec_complex-inl.h, casts-inl.h); complex functions follow in
+// prelude_complex.cuh.
 using i8 = signed char;
 using i16 = short;
 using i32 = int;
@@ -12,11 +13,19 @@ using u64 = unsigned long long;
 
 namespace g {
 
-template <bool B, class X, class Y> struct choose { using type = X; };
-template <class X, class Y> struct choose<false, X, Y> { using type = Y; };
-template <class T> struct traits;
+template <bool B, class X, class Y>
+struct choose {
+  using type = X;
+};
+template <class X, class Y>
+struct choose<false, X, Y> {
+  using type = Y;
+};
+template <class T>
+struct traits;
 #define GALOP_TRAITS(T, I_, U_, IS_SIGNED, DIGITS) \
-  template <> struct traits<T> {                   \
+  template <>                                      \
+  struct traits<T> {                               \
     using I = I_;                                  \
     using U = U_;                                  \
     static constexpr bool is_signed = IS_SIGNED;   \
@@ -34,30 +43,57 @@ GALOP_TRAITS(float, i32, u32, true, 24)
 GALOP_TRAITS(double, i64, u64, true, 53)
 #undef GALOP_TRAITS
 
-// The dtypes in registers: bool, integers, f16, float, double, complex<T>. A body sees lanes: bools as Mask, integers as Int.
-struct f16 { u16 bits; };
-template <class T> struct complex { T re, im; };
-struct Mask { bool v; };
-template <class T> struct Int { T v; };
-template <class A, class B> struct Pair { A first; B second; };
+// The dtypes in registers: bool, integers, f16, float, double, complex<T>. A body sees lanes: bools as Mask, integers
+// as Int.
+struct f16 {
+  u16 bits;
+};
+template <class T>
+struct complex {
+  T re, im;
+};
+struct Mask {
+  bool v;
+};
+template <class T>
+struct Int {
+  T v;
+};
+template <class A, class B>
+struct Pair {
+  A first;
+  B second;
+};
 
 inline Mask lane(bool x) { return {x}; }
 #define GALOP_LANE(T) \
   inline Int<T> lane(T x) { return {x}; }
-GALOP_LANE(i8) GALOP_LANE(i16) GALOP_LANE(i32) GALOP_LANE(i64) GALOP_LANE(u8) GALOP_LANE(u16) GALOP_LANE(u32) GALOP_LANE(u64)
+GALOP_LANE(i8)
+GALOP_LANE(i16) GALOP_LANE(i32) GALOP_LANE(i64) GALOP_LANE(u8) GALOP_LANE(u16) GALOP_LANE(u32) GALOP_LANE(u64)
 #undef GALOP_LANE
-inline f16 lane(f16 x) { return x; }
+    inline f16 lane(f16 x) {
+  return x;
+}
 inline float lane(float x) { return x; }
 inline double lane(double x) { return x; }
-template <class T> inline complex<T> lane(complex<T> x) { return x; }
+template <class T>
+inline complex<T> lane(complex<T> x) {
+  return x;
+}
 
 inline bool raw(bool x) { return x; }
 inline bool raw(Mask x) { return x.v; }
-template <class T> inline T raw(Int<T> x) { return x.v; }
+template <class T>
+inline T raw(Int<T> x) {
+  return x.v;
+}
 inline f16 raw(f16 x) { return x; }
 inline float raw(float x) { return x; }
 inline double raw(double x) { return x; }
-template <class T> inline complex<T> raw(complex<T> x) { return x; }
+template <class T>
+inline complex<T> raw(complex<T> x) {
+  return x;
+}
 
 inline u32 bits(float x) { return __float_as_uint(x); }
 inline u64 bits(double x) { return (u64)__double_as_longlong(x); }
@@ -77,140 +113,160 @@ inline Mask operator^(Mask a, Mask b) { return {a.v != b.v}; }
 inline Mask operator~(Mask a) { return {!a.v}; }
 inline Mask operator+(Mask a, Mask b) { return a | b; }
 inline Mask operator*(Mask a, Mask b) { return a & b; }
-#define GALOP_COMPARE(op)                                                     \
-  inline bool operator op(Mask a, Mask b) { return (int)a.v op (int)b.v; }    \
-  template <class T> inline bool operator op(Int<T> a, Int<T> b) { return a.v op b.v; }
-GALOP_COMPARE(==) GALOP_COMPARE(!=) GALOP_COMPARE(<) GALOP_COMPARE(<=) GALOP_COMPARE(>) GALOP_COMPARE(>=)
+#define GALOP_COMPARE(op)                                                  \
+  inline bool operator op(Mask a, Mask b) { return (int)a.v op(int) b.v; } \
+  template <class T>                                                       \
+  inline bool operator op(Int<T> a, Int<T> b) {                            \
+    return a.v op b.v;                                                     \
+  }
+GALOP_COMPARE(==)
+GALOP_COMPARE(!=) GALOP_COMPARE(<) GALOP_COMPARE(<=) GALOP_COMPARE(>) GALOP_COMPARE(>=)
 #undef GALOP_COMPARE
 
-// Integers wrap around, so arithmetic goes through unsigned types of 32 bits at least.
-template <class T> using Wide = typename choose<(sizeof(T) < 8), u32, u64>::type;
-#define GALOP_ARITHMETIC(op) \
-  template <class T> inline Int<T> operator op(Int<T> a, Int<T> b) { return {(T)((Wide<T>)a.v op (Wide<T>)b.v)}; }
-GALOP_ARITHMETIC(+) GALOP_ARITHMETIC(-) GALOP_ARITHMETIC(*) GALOP_ARITHMETIC(&) GALOP_ARITHMETIC(|) GALOP_ARITHMETIC(^)
+    // Integers wrap around, so arithmetic goes through unsigned types of 32 bits at least.
+    template <class T>
+    using Wide = typename choose<(sizeof(T) < 8), u32, u64>::type;
+#define GALOP_ARITHMETIC(op)                      \
+  template <class T>                              \
+  inline Int<T> operator op(Int<T> a, Int<T> b) { \
+    return {(T)((Wide<T>)a.v op(Wide<T>) b.v)};   \
+  }
+GALOP_ARITHMETIC(+)
+GALOP_ARITHMETIC(-) GALOP_ARITHMETIC(*) GALOP_ARITHMETIC(&) GALOP_ARITHMETIC(|) GALOP_ARITHMETIC(^)
 #undef GALOP_ARITHMETIC
-template <class T> inline Int<T> operator~(Int<T> a) { return {(T)~a.v}; }
+    template <class T>
+    inline Int<T> operator~(Int<T> a) {
+  return {(T)~a.v};
+}
 
-template <class T> inline T select(Mask m, T a, T b) { return m.v ? a : b; }
+template <class T>
+inline T select(Mask m, T a, T b) {
+  return m.v ? a : b;
+}
 
 // Truth and classes.
 inline Mask truth(Mask x) { return x; }
-template <class T> inline Mask truth(Int<T> x) { return {x.v != 0}; }
+template <class T>
+inline Mask truth(Int<T> x) {
+  return {x.v != 0};
+}
 inline Mask truth(float x) { return {x != 0}; }
 inline Mask truth(double x) { return {x != 0}; }
 inline bool isnan(float x) { return x != x; }
 inline bool isnan(double x) { return x != x; }
-#define GALOP_CLASSES(L)                          \
-  inline bool isnan(L) { return false; }          \
-  inline bool isinf(L) { return false; }          \
-  inline bool isfinite(L) { return true; }        \
-  inline L floor(L x) { return x; }               \
-  inline L ceil(L x) { return x; }                \
-  inline L trunc(L x) { return x; }               \
+#define GALOP_CLASSES(L)                   \
+  inline bool isnan(L) { return false; }   \
+  inline bool isinf(L) { return false; }   \
+  inline bool isfinite(L) { return true; } \
+  inline L floor(L x) { return x; }        \
+  inline L ceil(L x) { return x; }         \
+  inline L trunc(L x) { return x; }        \
   inline L conjugate(L x) { return x; }
-GALOP_CLASSES(Mask) GALOP_CLASSES(Int<i8>) GALOP_CLASSES(Int<i16>) GALOP_CLASSES(Int<i32>) GALOP_CLASSES(Int<i64>)
-GALOP_CLASSES(Int<u8>) GALOP_CLASSES(Int<u16>) GALOP_CLASSES(Int<u32>) GALOP_CLASSES(Int<u64>)
+GALOP_CLASSES(Mask)
+GALOP_CLASSES(Int<i8>) GALOP_CLASSES(Int<i16>) GALOP_CLASSES(Int<i32>) GALOP_CLASSES(Int<i64>) GALOP_CLASSES(Int<u8>)
+    GALOP_CLASSES(Int<u16>) GALOP_CLASSES(Int<u32>) GALOP_CLASSES(Int<u64>)
 #undef GALOP_CLASSES
 
 // Functions over both float types.
-#define GALOP_FLOATS(T, suffix)                                                                                            \
-  inline T floor(T x) { return ::floor##suffix(x); }                                                                       \
-  inline T ceil(T x) { return ::ceil##suffix(x); }                                                                         \
-  inline T trunc(T x) { return ::trunc##suffix(x); }                                                                       \
-  inline T rint(T x) { return ::rint##suffix(x); }                                                                         \
-  inline T sqrt(T x) { return ::sqrt##suffix(x); }                                                                         \
-  inline T fused(T x, T y, T z) { return ::fma##suffix(x, y, z); }                                                         \
-  inline T conjugate(T x) { return x; }                                                                                    \
-  inline T absolute(T x) { return from_bits(bits(x) & ~sign_bit(T())); }                                                   \
-  inline T negative(T x) { return from_bits(bits(x) ^ sign_bit(T())); }                                                    \
-  inline T copysign(T x, T y) { return from_bits((bits(x) & ~sign_bit(T())) | (bits(y) & sign_bit(T()))); }                \
-  inline bool signbit(T x) { return (bits(x) & sign_bit(T())) != 0; }                                                      \
-  inline bool isinf(T x) { return bits(absolute(x)) == inf_bits(T()); }                                                    \
-  inline bool isfinite(T x) { return bits(absolute(x)) < inf_bits(T()); }                                                  \
-  inline T sign(T x) { return x != x ? x : x > 0 ? T(1) : x < 0 ? T(-1) : T(0); }                                          \
-  inline T heaviside(T x, T y) { return x != x ? x : x == 0 ? y : x < 0 ? T(0) : T(1); }                                   \
-  inline T maximum(T x, T y) { return x > y || x != x ? x : y; }                                                           \
-  inline T minimum(T x, T y) { return x < y || x != x ? x : y; }                                                           \
-  inline T fmax(T x, T y) { return x > y || y != y ? x : y; }                                                              \
-  inline T fmin(T x, T y) { return x < y || y != y ? x : y; }                                                              \
-  inline T clip(T x, T low, T high) { return minimum(maximum(x, low), high); }                                             \
-  inline T reciprocal(T x) { return T(1) / x; }                                                                            \
-  inline T degrees(T x) { return x * (T(180) / T(3.141592653589793238462643383279502884)); }                               \
-  inline T radians(T x) { return x * (T(3.141592653589793238462643383279502884) / T(180)); }                               \
-  inline T fmod(T x, T y) { return ::fmod##suffix(x, y); }                                                                 \
-  inline T exp(T x) { return ::exp##suffix(x); }                                                                           \
-  inline T exp2(T x) { return ::exp2##suffix(x); }                                                                         \
-  inline T expm1(T x) { return ::expm1##suffix(x); }                                                                       \
-  inline T log(T x) { return ::log##suffix(x); }                                                                           \
-  inline T log2(T x) { return ::log2##suffix(x); }                                                                         \
-  inline T log10(T x) { return ::log10##suffix(x); }                                                                       \
-  inline T log1p(T x) { return ::log1p##suffix(x); }                                                                       \
-  inline T sin(T x) { return ::sin##suffix(x); }                                                                           \
-  inline T cos(T x) { return ::cos##suffix(x); }                                                                           \
-  inline T tan(T x) { return ::tan##suffix(x); }                                                                           \
-  inline T arcsin(T x) { return ::asin##suffix(x); }                                                                       \
-  inline T arccos(T x) { return ::acos##suffix(x); }                                                                       \
-  inline T arctan(T x) { return ::atan##suffix(x); }                                                                       \
-  inline T arctan2(T x, T y) { return ::atan2##suffix(x, y); }                                                             \
-  inline T hypot(T x, T y) { return ::hypot##suffix(x, y); }                                                               \
-  inline T sinh(T x) { return ::sinh##suffix(x); }                                                                         \
-  inline T cosh(T x) { return ::cosh##suffix(x); }                                                                         \
-  inline T tanh(T x) { return ::tanh##suffix(x); }                                                                         \
-  inline T arcsinh(T x) { return ::asinh##suffix(x); }                                                                     \
-  inline T arccosh(T x) { return ::acosh##suffix(x); }                                                                     \
-  inline T arctanh(T x) { return ::atanh##suffix(x); }                                                                     \
-  inline T cbrt(T x) { return ::cbrt##suffix(x); }                                                                         \
-  inline T erf(T x) { return ::erf##suffix(x); }                                                                           \
-  inline T erfc(T x) { return ::erfc##suffix(x); }                                                                         \
-  inline T power(T x, T y) { return ::pow##suffix(x, y); }                                                                 \
-  inline T ldexp(T x, Int<i64> y) { return ::ldexp##suffix(x, (int)(y.v < -100000 ? -100000 : y.v > 100000 ? 100000 : y.v)); } \
-  inline T smallest(T) { return from_bits((decltype(bits(T())))1); }                                                       \
-  inline Pair<T, T> modf(T x) {                                                                                            \
-    const T whole = trunc(x);                                                                                              \
-    return {copysign(isinf(x) ? T(0) : x - whole, x), whole};                                                              \
-  }                                                                                                                        \
-  inline T nextafter(T x, T y) {                                                                                           \
-    if (x != x || y != y) return x + y;                                                                                    \
-    if (x == y) return y;                                                                                                  \
-    if (x == 0) return copysign(smallest(x), y);                                                                           \
-    return from_bits((x < y) != (x < 0) ? bits(x) + 1 : bits(x) - 1);                                                      \
-  }                                                                                                                        \
-  inline T spacing(T x) {                                                                                                  \
-    if (isinf(x)) return x - x;                                                                                            \
-    return x == 0 ? smallest(x) : from_bits(bits(x) + 1) - x;                                                              \
-  }                                                                                                                        \
-  inline Pair<T, Int<i32>> frexp(T x) {                                                                                    \
-    constexpr int digits = traits<T>::digits;                                                                              \
-    constexpr int bias = sizeof(T) == 4 ? 126 : 1022;                                                                      \
-    if (!isfinite(x) || x == 0) return {x, {0}};                                                                           \
-    const bool small = (bits(x) & inf_bits(T())) == 0;                                                                     \
-    const auto scaled = bits(small ? x * (T)(1ll << digits) : x);                                                          \
-    const int exponent = (int)((scaled & inf_bits(T())) >> (digits - 1)) - (small ? bias + digits : bias);                 \
-    return {from_bits((scaled & ~inf_bits(T())) | ((decltype(bits(T())))bias << (digits - 1))), {exponent}};               \
-  }                                                                                                                        \
-  inline Pair<T, T> divmod(T x, T y) {                                                                                     \
-    const T ratio = x / y;                                                                                                 \
-    T r = fmod(x, y);                                                                                                      \
-    T q = (x - r) / y;                                                                                                     \
-    const bool adjust = r != 0 && (y < 0) != (r < 0);                                                                      \
-    q = adjust ? q - T(1) : q;                                                                                             \
-    r = r == 0 ? copysign(T(0), y) : adjust ? r + y : r;                                                                   \
-    T down = floor(q);                                                                                                     \
-    down = q - down > T(0.5) ? down + T(1) : down;                                                                         \
-    down = q == 0 ? copysign(T(0), ratio) : down;                                                                          \
-    return {y == 0 ? ratio : down, r};                                                                                     \
-  }                                                                                                                        \
-  inline T floor_divide(T x, T y) { return divmod(x, y).first; }                                                           \
-  inline T remainder(T x, T y) {                                                                                           \
-    const T r = fmod(x, y);                                                                                                \
-    return r == 0 ? copysign(T(0), y) : (y < 0) != (r < 0) ? r + y : r;                                                    \
+#define GALOP_FLOATS(T, suffix)                                                                              \
+  inline T floor(T x) { return ::floor##suffix(x); }                                                         \
+  inline T ceil(T x) { return ::ceil##suffix(x); }                                                           \
+  inline T trunc(T x) { return ::trunc##suffix(x); }                                                         \
+  inline T rint(T x) { return ::rint##suffix(x); }                                                           \
+  inline T sqrt(T x) { return ::sqrt##suffix(x); }                                                           \
+  inline T fused(T x, T y, T z) { return ::fma##suffix(x, y, z); }                                           \
+  inline T conjugate(T x) { return x; }                                                                      \
+  inline T absolute(T x) { return from_bits(bits(x) & ~sign_bit(T())); }                                     \
+  inline T negative(T x) { return from_bits(bits(x) ^ sign_bit(T())); }                                      \
+  inline T copysign(T x, T y) { return from_bits((bits(x) & ~sign_bit(T())) | (bits(y) & sign_bit(T()))); }  \
+  inline bool signbit(T x) { return (bits(x) & sign_bit(T())) != 0; }                                        \
+  inline bool isinf(T x) { return bits(absolute(x)) == inf_bits(T()); }                                      \
+  inline bool isfinite(T x) { return bits(absolute(x)) < inf_bits(T()); }                                    \
+  inline T sign(T x) { return x != x ? x : x > 0 ? T(1) : x < 0 ? T(-1) : T(0); }                            \
+  inline T heaviside(T x, T y) { return x != x ? x : x == 0 ? y : x < 0 ? T(0) : T(1); }                     \
+  inline T maximum(T x, T y) { return x > y || x != x ? x : y; }                                             \
+  inline T minimum(T x, T y) { return x < y || x != x ? x : y; }                                             \
+  inline T fmax(T x, T y) { return x > y || y != y ? x : y; }                                                \
+  inline T fmin(T x, T y) { return x < y || y != y ? x : y; }                                                \
+  inline T clip(T x, T low, T high) { return minimum(maximum(x, low), high); }                               \
+  inline T reciprocal(T x) { return T(1) / x; }                                                              \
+  inline T degrees(T x) { return x * (T(180) / T(3.141592653589793238462643383279502884)); }                 \
+  inline T radians(T x) { return x * (T(3.141592653589793238462643383279502884) / T(180)); }                 \
+  inline T fmod(T x, T y) { return ::fmod##suffix(x, y); }                                                   \
+  inline T exp(T x) { return ::exp##suffix(x); }                                                             \
+  inline T exp2(T x) { return ::exp2##suffix(x); }                                                           \
+  inline T expm1(T x) { return ::expm1##suffix(x); }                                                         \
+  inline T log(T x) { return ::log##suffix(x); }                                                             \
+  inline T log2(T x) { return ::log2##suffix(x); }                                                           \
+  inline T log10(T x) { return ::log10##suffix(x); }                                                         \
+  inline T log1p(T x) { return ::log1p##suffix(x); }                                                         \
+  inline T sin(T x) { return ::sin##suffix(x); }                                                             \
+  inline T cos(T x) { return ::cos##suffix(x); }                                                             \
+  inline T tan(T x) { return ::tan##suffix(x); }                                                             \
+  inline T arcsin(T x) { return ::asin##suffix(x); }                                                         \
+  inline T arccos(T x) { return ::acos##suffix(x); }                                                         \
+  inline T arctan(T x) { return ::atan##suffix(x); }                                                         \
+  inline T arctan2(T x, T y) { return ::atan2##suffix(x, y); }                                               \
+  inline T hypot(T x, T y) { return ::hypot##suffix(x, y); }                                                 \
+  inline T sinh(T x) { return ::sinh##suffix(x); }                                                           \
+  inline T cosh(T x) { return ::cosh##suffix(x); }                                                           \
+  inline T tanh(T x) { return ::tanh##suffix(x); }                                                           \
+  inline T arcsinh(T x) { return ::asinh##suffix(x); }                                                       \
+  inline T arccosh(T x) { return ::acosh##suffix(x); }                                                       \
+  inline T arctanh(T x) { return ::atanh##suffix(x); }                                                       \
+  inline T cbrt(T x) { return ::cbrt##suffix(x); }                                                           \
+  inline T erf(T x) { return ::erf##suffix(x); }                                                             \
+  inline T erfc(T x) { return ::erfc##suffix(x); }                                                           \
+  inline T power(T x, T y) { return ::pow##suffix(x, y); }                                                   \
+  inline T ldexp(T x, Int<i64> y) {                                                                          \
+    return ::ldexp##suffix(x, (int)(y.v < -100000 ? -100000 : y.v > 100000 ? 100000 : y.v));                 \
+  }                                                                                                          \
+  inline T smallest(T) { return from_bits((decltype(bits(T())))1); }                                         \
+  inline Pair<T, T> modf(T x) {                                                                              \
+    const T whole = trunc(x);                                                                                \
+    return {copysign(isinf(x) ? T(0) : x - whole, x), whole};                                                \
+  }                                                                                                          \
+  inline T nextafter(T x, T y) {                                                                             \
+    if (x != x || y != y) return x + y;                                                                      \
+    if (x == y) return y;                                                                                    \
+    if (x == 0) return copysign(smallest(x), y);                                                             \
+    return from_bits((x < y) != (x < 0) ? bits(x) + 1 : bits(x) - 1);                                        \
+  }                                                                                                          \
+  inline T spacing(T x) {                                                                                    \
+    if (isinf(x)) return x - x;                                                                              \
+    return x == 0 ? smallest(x) : from_bits(bits(x) + 1) - x;                                                \
+  }                                                                                                          \
+  inline Pair<T, Int<i32>> frexp(T x) {                                                                      \
+    constexpr int digits = traits<T>::digits;                                                                \
+    constexpr int bias = sizeof(T) == 4 ? 126 : 1022;                                                        \
+    if (!isfinite(x) || x == 0) return {x, {0}};                                                             \
+    const bool small = (bits(x) & inf_bits(T())) == 0;                                                       \
+    const auto scaled = bits(small ? x * (T)(1ll << digits) : x);                                            \
+    const int exponent = (int)((scaled & inf_bits(T())) >> (digits - 1)) - (small ? bias + digits : bias);   \
+    return {from_bits((scaled & ~inf_bits(T())) | ((decltype(bits(T())))bias << (digits - 1))), {exponent}}; \
+  }                                                                                                          \
+  inline Pair<T, T> divmod(T x, T y) {                                                                       \
+    const T ratio = x / y;                                                                                   \
+    T r = fmod(x, y);                                                                                        \
+    T q = (x - r) / y;                                                                                       \
+    const bool adjust = r != 0 && (y < 0) != (r < 0);                                                        \
+    q = adjust ? q - T(1) : q;                                                                               \
+    r = r == 0 ? copysign(T(0), y) : adjust ? r + y : r;                                                     \
+    T down = floor(q);                                                                                       \
+    down = q - down > T(0.5) ? down + T(1) : down;                                                           \
+    down = q == 0 ? copysign(T(0), ratio) : down;                                                            \
+    return {y == 0 ? ratio : down, r};                                                                       \
+  }                                                                                                          \
+  inline T floor_divide(T x, T y) { return divmod(x, y).first; }                                             \
+  inline T remainder(T x, T y) {                                                                             \
+    const T r = fmod(x, y);                                                                                  \
+    return r == 0 ? copysign(T(0), y) : (y < 0) != (r < 0) ? r + y : r;                                      \
   }
-GALOP_FLOATS(float, f)
-GALOP_FLOATS(double, )
+        GALOP_FLOATS(float, f) GALOP_FLOATS(double, )
 #undef GALOP_FLOATS
 
-// log(exp(x) + exp(y)); in double for both types, since the terms may nearly cancel.
-inline double logaddexp(double x, double y) {
+    // log(exp(x) + exp(y)); in double for both types, since the terms may nearly cancel.
+    inline double logaddexp(double x, double y) {
   if (x == y) return x + 0.693147180559945309417232121458176568;
   const double d = x - y;
   return d > 0 ? x + log1p(exp(-d)) : d <= 0 ? y + log1p(exp(d)) : d;
@@ -224,35 +280,58 @@ inline float logaddexp(float x, float y) { return (float)logaddexp((double)x, (d
 inline float logaddexp2(float x, float y) { return (float)logaddexp2((double)x, (double)y); }
 
 // Integers and bools.
-template <class T> inline Int<T> maximum(Int<T> x, Int<T> y) { return x > y ? x : y; }
-template <class T> inline Int<T> minimum(Int<T> x, Int<T> y) { return x < y ? x : y; }
+template <class T>
+inline Int<T> maximum(Int<T> x, Int<T> y) {
+  return x > y ? x : y;
+}
+template <class T>
+inline Int<T> minimum(Int<T> x, Int<T> y) {
+  return x < y ? x : y;
+}
 inline Mask maximum(Mask x, Mask y) { return x | y; }
 inline Mask minimum(Mask x, Mask y) { return x & y; }
 inline Mask absolute(Mask x) { return x; }
-#define GALOP_BY_ORDER(HEAD, L)                                              \
-  HEAD inline L fmax(L x, L y) { return maximum(x, y); }                     \
-  HEAD inline L fmin(L x, L y) { return minimum(x, y); }                     \
+#define GALOP_BY_ORDER(HEAD, L)                          \
+  HEAD inline L fmax(L x, L y) { return maximum(x, y); } \
+  HEAD inline L fmin(L x, L y) { return minimum(x, y); } \
   HEAD inline L clip(L x, L low, L high) { return minimum(maximum(x, low), high); }
 GALOP_BY_ORDER(template <class T>, Int<T>)
 GALOP_BY_ORDER(, Mask)
 #undef GALOP_BY_ORDER
 
-template <class T> using Unsigned = typename traits<T>::U;
-template <class T> constexpr bool is_signed = traits<T>::is_signed;
-template <class T> constexpr T lowest() { return is_signed<T> ? (T)((Unsigned<T>)1 << (8 * sizeof(T) - 1)) : T(0); }
-template <class T> inline Int<T> negative(Int<T> x) { return Int<T>{0} - x; }
-template <class T> inline Int<T> absolute(Int<T> x) { return x.v < 0 ? negative(x) : x; }
-template <class T> inline Int<T> sign(Int<T> x) { return {(T)(x.v > 0 ? 1 : x.v < 0 ? -1 : 0)}; }
+template <class T>
+using Unsigned = typename traits<T>::U;
+template <class T>
+constexpr bool is_signed = traits<T>::is_signed;
+template <class T>
+constexpr T lowest() {
+  return is_signed<T> ? (T)((Unsigned<T>)1 << (8 * sizeof(T) - 1)) : T(0);
+}
+template <class T>
+inline Int<T> negative(Int<T> x) {
+  return Int<T>{0} - x;
+}
+template <class T>
+inline Int<T> absolute(Int<T> x) {
+  return x.v < 0 ? negative(x) : x;
+}
+template <class T>
+inline Int<T> sign(Int<T> x) {
+  return {(T)(x.v > 0 ? 1 : x.v < 0 ? -1 : 0)};
+}
 // NumPy converts 1.0 / x: 0 gives x86's conversion of an infinity.
-template <class T> inline Int<T> reciprocal(Int<T> x) {
+template <class T>
+inline Int<T> reciprocal(Int<T> x) {
   if (x.v == 0) return {sizeof(T) >= 4 ? lowest<T>() : T(0)};
   return {x.v == 1 || (is_signed<T> && x.v == (T)-1) ? x.v : T(0)};
 }
 // x / 0 is 0; the lowest integer divided by -1 wraps to itself.
-template <class T> inline bool no_division(T x, T y) {
+template <class T>
+inline bool no_division(T x, T y) {
   return y == 0 || (is_signed<T> && y == (T)-1 && x == lowest<T>());
 }
-template <class T> inline Pair<Int<T>, Int<T>> divmod(Int<T> x, Int<T> y) {
+template <class T>
+inline Pair<Int<T>, Int<T>> divmod(Int<T> x, Int<T> y) {
   if (no_division(x.v, y.v)) return {{y.v == 0 ? T(0) : x.v}, {0}};
   T q = (T)(x.v / y.v);
   T r = (T)(x.v % y.v);
@@ -262,13 +341,21 @@ template <class T> inline Pair<Int<T>, Int<T>> divmod(Int<T> x, Int<T> y) {
   }
   return {{q}, {r}};
 }
-template <class T> inline Int<T> floor_divide(Int<T> x, Int<T> y) { return divmod(x, y).first; }
-template <class T> inline Int<T> remainder(Int<T> x, Int<T> y) { return divmod(x, y).second; }
-template <class T> inline Int<T> fmod(Int<T> x, Int<T> y) {
+template <class T>
+inline Int<T> floor_divide(Int<T> x, Int<T> y) {
+  return divmod(x, y).first;
+}
+template <class T>
+inline Int<T> remainder(Int<T> x, Int<T> y) {
+  return divmod(x, y).second;
+}
+template <class T>
+inline Int<T> fmod(Int<T> x, Int<T> y) {
   return {no_division(x.v, y.v) ? T(0) : (T)(x.v % y.v)};
 }
 // By squaring, modulo 2**width; exponents are not negative.
-template <class T> inline Int<T> power(Int<T> x, Int<T> y) {
+template <class T>
+inline Int<T> power(Int<T> x, Int<T> y) {
   Int<T> result{1};
   for (Unsigned<T> n = (Unsigned<T>)y.v; n != 0; n = (Unsigned<T>)(n >> 1)) {
     if (n & 1) result = result * x;
@@ -276,7 +363,8 @@ template <class T> inline Int<T> power(Int<T> x, Int<T> y) {
   }
   return result;
 }
-template <class T> inline Unsigned<T> gcd_of(T x, T y) {
+template <class T>
+inline Unsigned<T> gcd_of(T x, T y) {
   Unsigned<T> a = (Unsigned<T>)absolute(Int<T>{x}).v, b = (Unsigned<T>)absolute(Int<T>{y}).v;
   while (b != 0) {
     const Unsigned<T> r = (Unsigned<T>)(a % b);
@@ -285,20 +373,27 @@ template <class T> inline Unsigned<T> gcd_of(T x, T y) {
   }
   return a;
 }
-template <class T> inline Int<T> gcd(Int<T> x, Int<T> y) { return {(T)gcd_of(x.v, y.v)}; }
-template <class T> inline Int<T> lcm(Int<T> x, Int<T> y) {
+template <class T>
+inline Int<T> gcd(Int<T> x, Int<T> y) {
+  return {(T)gcd_of(x.v, y.v)};
+}
+template <class T>
+inline Int<T> lcm(Int<T> x, Int<T> y) {
   const Unsigned<T> d = gcd_of(x.v, y.v);
   if (d == 0) return {0};
   return Int<T>{(T)((Unsigned<T>)absolute(x).v / d)} * absolute(y);
 }
 // Shifts by the width or more, and by negative amounts, give 0, or -1 for a negative number shifted right.
-template <class T> inline Int<T> left_shift(Int<T> x, Int<T> y) {
+template <class T>
+inline Int<T> left_shift(Int<T> x, Int<T> y) {
   return {(Unsigned<T>)y.v < 8 * sizeof(T) ? (T)((Unsigned<T>)x.v << y.v) : T(0)};
 }
-template <class T> inline Int<T> right_shift(Int<T> x, Int<T> y) {
+template <class T>
+inline Int<T> right_shift(Int<T> x, Int<T> y) {
   return {(Unsigned<T>)y.v < 8 * sizeof(T) ? (T)(x.v >> y.v) : (T)(x.v < 0 ? -1 : 0)};
 }
-template <class T> inline Int<u8> bitwise_count(Int<T> x) {
+template <class T>
+inline Int<u8> bitwise_count(Int<T> x) {
   return {(u8)__popcll((u64)(Unsigned<T>)absolute(x).v)};
 }
 
@@ -335,8 +430,8 @@ inline f16 spacing(f16 x) {
   return {(u16)(exponent + 9 > 0 ? 1 << (exponent + 9) : 1)};
 }
 
-// NumPy's astype(casting="unsafe") on x86-64: what does not fit gives the lowest integer, whose low bits remain in narrow
-// types; NaNs keep sign and payload between float types.
+// NumPy's astype(casting="unsafe") on x86-64: what does not fit gives the lowest integer, whose low bits remain in
+// narrow types; NaNs keep sign and payload between float types.
 inline double to_double(float x) {
   const u64 b = bits(x);
   return x == x ? (double)x : from_bits((b & 0x80000000u) << 32 | 0x7ff8000000000000ull | (b & 0x7fffffu) << 29);
@@ -350,12 +445,14 @@ inline float rounded_to_odd(double x) {
   const u64 b = bits(x), tail = 0x1fffffffull;
   return to_single(from_bits((b & ~tail) | ((b & tail) != 0 ? tail + 1 : 0)));
 }
-template <class I, class F> inline I to_signed(F x) {
+template <class I, class F>
+inline I to_signed(F x) {
   constexpr F limit = (F)((u64)1 << (8 * sizeof(I) - 1));
   const bool fits = sizeof(F) > sizeof(I) ? x > -limit - 1 && x < limit : x >= -limit && x < limit;
   return fits ? (I)x : lowest<I>();
 }
-template <class To, class F> inline To float_to_integer(F x) {
+template <class To, class F>
+inline To float_to_integer(F x) {
   if constexpr (sizeof(To) < 4) {
     return (To)to_signed<i32>(x);
   } else if constexpr (is_signed<To>) {
@@ -367,7 +464,8 @@ template <class To, class F> inline To float_to_integer(F x) {
     return below ? low : (To)(low ^ ((To)1 << (8 * sizeof(To) - 1)));
   }
 }
-template <class To> struct Cast {  // integers
+template <class To>
+struct Cast {  // integers
   static To of(bool x) { return (To)x; }
   static To of(f16 x) {
     const To r = float_to_integer<To>(to_float(x));
@@ -376,76 +474,178 @@ template <class To> struct Cast {  // integers
   }
   static To of(float x) { return float_to_integer<To>(x); }
   static To of(double x) { return float_to_integer<To>(x); }
-  template <class T> static To of(complex<T> x) { return of(x.re); }
-  template <class T> static To of(T x) { return (To)x; }
+  template <class T>
+  static To of(complex<T> x) {
+    return of(x.re);
+  }
+  template <class T>
+  static To of(T x) {
+    return (To)x;
+  }
 };
-template <> struct Cast<bool> {
+template <>
+struct Cast<bool> {
   static bool of(f16 x) { return (x.bits & 0x7fffu) != 0; }
-  template <class T> static bool of(complex<T> x) { return x.re != 0 || x.im != 0; }
-  template <class T> static bool of(T x) { return x != 0; }
+  template <class T>
+  static bool of(complex<T> x) {
+    return x.re != 0 || x.im != 0;
+  }
+  template <class T>
+  static bool of(T x) {
+    return x != 0;
+  }
 };
-template <> struct Cast<float> {
+template <>
+struct Cast<float> {
   static float of(f16 x) { return to_float(x); }
   static float of(double x) { return to_single(x); }
-  template <class T> static float of(complex<T> x) { return of(x.re); }
-  template <class T> static float of(T x) { return (float)x; }
+  template <class T>
+  static float of(complex<T> x) {
+    return of(x.re);
+  }
+  template <class T>
+  static float of(T x) {
+    return (float)x;
+  }
 };
-template <> struct Cast<double> {
+template <>
+struct Cast<double> {
   static double of(f16 x) { return to_double(to_float(x)); }
   static double of(float x) { return to_double(x); }
-  template <class T> static double of(complex<T> x) { return of(x.re); }
-  template <class T> static double of(T x) { return (double)x; }
+  template <class T>
+  static double of(complex<T> x) {
+    return of(x.re);
+  }
+  template <class T>
+  static double of(T x) {
+    return (double)x;
+  }
 };
-template <> struct Cast<f16> {
+template <>
+struct Cast<f16> {
   static f16 of(f16 x) { return x; }
   static f16 of(float x) { return to_half(x); }
   static f16 of(double x) { return to_half(rounded_to_odd(x)); }
-  template <class T> static f16 of(complex<T> x) { return of(x.re); }
-  template <class T> static f16 of(T x) { return to_half((float)x); }
+  template <class T>
+  static f16 of(complex<T> x) {
+    return of(x.re);
+  }
+  template <class T>
+  static f16 of(T x) {
+    return to_half((float)x);
+  }
 };
-template <class P> struct Cast<complex<P>> {
-  template <class T> static complex<P> of(complex<T> x) { return {Cast<P>::of(x.re), Cast<P>::of(x.im)}; }
-  template <class T> static complex<P> of(T x) { return {Cast<P>::of(x), P(0)}; }
+template <class P>
+struct Cast<complex<P>> {
+  template <class T>
+  static complex<P> of(complex<T> x) {
+    return {Cast<P>::of(x.re), Cast<P>::of(x.im)};
+  }
+  template <class T>
+  static complex<P> of(T x) {
+    return {Cast<P>::of(x), P(0)};
+  }
 };
 
-// Memory. A vector is one access of up to 16 bytes; unaligned elements come byte by byte.
-template <int Bytes> struct Raw;
-template <> struct Raw<1> { using type = u8; };
-template <> struct Raw<2> { using type = u16; };
-template <> struct Raw<4> { using type = u32; };
-template <> struct Raw<8> { using type = uint2; };
-template <> struct Raw<16> { using type = uint4; };
-template <class T, int N> union Block {
-  typename Raw<sizeof(T) * N>::type raw;
-  T v[N];
+// Memory. A vector is one access of up to 16 bytes, taken apart by shifts, so that it stays in registers; unaligned
+// elements come byte by byte.
+template <class T>
+struct Word {  // integers
+  static T of(u64 x) { return (T)x; }
+  static u64 from(T x) { return (u64)(typename traits<T>::U)x; }
 };
-template <class T, int N> inline void load_vector(const char* p, T (&to)[N]) {
-  Block<T, N> b;
-  b.raw = *reinterpret_cast<const typename Raw<sizeof(T) * N>::type*>(p);
+template <>
+struct Word<bool> {
+  static bool of(u64 x) { return (x & 0xff) != 0; }
+  static u64 from(bool x) { return x; }
+};
+template <>
+struct Word<f16> {
+  static f16 of(u64 x) { return {(u16)x}; }
+  static u64 from(f16 x) { return x.bits; }
+};
+template <>
+struct Word<float> {
+  static float of(u64 x) { return from_bits((u32)x); }
+  static u64 from(float x) { return bits(x); }
+};
+template <>
+struct Word<double> {
+  static double of(u64 x) { return from_bits(x); }
+  static u64 from(double x) { return bits(x); }
+};
+template <>
+struct Word<complex<float>> {
+  static complex<float> of(u64 x) { return {from_bits((u32)x), from_bits((u32)(x >> 32))}; }
+  static u64 from(complex<float> x) { return bits(x.re) | (u64)bits(x.im) << 32; }
+};
+template <class T, int N>
+inline void load_vector(const char* p, T (&to)[N]) {
+  constexpr int bytes = sizeof(T) * N, item = sizeof(T);
+  u64 low = 0, high = 0;
+  if constexpr (bytes == 16) {
+    const ulonglong2 w = *reinterpret_cast<const ulonglong2*>(p);
+    low = w.x;
+    high = w.y;
+  } else if constexpr (bytes == 8) {
+    low = *reinterpret_cast<const u64*>(p);
+  } else if constexpr (bytes == 4) {
+    low = *reinterpret_cast<const u32*>(p);
+  } else {
+    low = *reinterpret_cast<const u16*>(p);
+  }
 #pragma unroll
-  for (int i = 0; i < N; ++i) to[i] = b.v[i];
+  for (int i = 0; i < N; ++i) to[i] = Word<T>::of((i * item < 8 ? low : high) >> (8 * (i * item % 8)));
 }
-template <class T, int N> inline void store_vector(char* p, const T (&from)[N]) {
-  Block<T, N> b;
+template <class T, int N>
+inline void store_vector(char* p, const T (&from)[N]) {
+  constexpr int bytes = sizeof(T) * N, item = sizeof(T);
+  u64 low = 0, high = 0;
 #pragma unroll
-  for (int i = 0; i < N; ++i) b.v[i] = from[i];
-  *reinterpret_cast<typename Raw<sizeof(T) * N>::type*>(p) = b.raw;
+  for (int i = 0; i < N; ++i) (i * item < 8 ? low : high) |= Word<T>::from(from[i]) << (8 * (i * item % 8));
+  if constexpr (bytes == 16) {
+    *reinterpret_cast<ulonglong2*>(p) = {low, high};
+  } else if constexpr (bytes == 8) {
+    *reinterpret_cast<u64*>(p) = low;
+  } else if constexpr (bytes == 4) {
+    *reinterpret_cast<u32*>(p) = (u32)low;
+  } else {
+    *reinterpret_cast<u16*>(p) = (u16)low;
+  }
 }
-template <class T> inline T load(const char* p) { return *reinterpret_cast<const T*>(p); }
-template <class T> inline void store(char* p, T x) { *reinterpret_cast<T*>(p) = x; }
-template <class T> inline T load_bytes(const char* p) {
-  union { char bytes[sizeof(T)]; T v; } u;
+template <class T>
+inline T load(const char* p) {
+  return *reinterpret_cast<const T*>(p);
+}
+template <class T>
+inline void store(char* p, T x) {
+  *reinterpret_cast<T*>(p) = x;
+}
+template <class T>
+inline T load_bytes(const char* p) {
+  union {
+    char bytes[sizeof(T)];
+    T v;
+  } u;
   for (int i = 0; i < (int)sizeof(T); ++i) u.bytes[i] = p[i];
   return u.v;
 }
-template <class T> inline void store_bytes(char* p, T x) {
-  union { char bytes[sizeof(T)]; T v; } u;
+template <class T>
+inline void store_bytes(char* p, T x) {
+  union {
+    char bytes[sizeof(T)];
+    T v;
+  } u;
   u.v = x;
   for (int i = 0; i < (int)sizeof(T); ++i) p[i] = u.bytes[i];
 }
 // A constant of any dtype from two parameter words.
-template <class T> inline T constant(u64 low, u64 high) {
-  union { u64 words[2]; T v; } u;
+template <class T>
+inline T constant(u64 low, u64 high) {
+  union {
+    u64 words[2];
+    T v;
+  } u;
   u.words[0] = low;
   u.words[1] = high;
   return u.v;

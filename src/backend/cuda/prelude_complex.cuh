@@ -2,14 +2,23 @@
 // arithmetic and order, and C's for the rest. complex<float> functions are computed in double.
 namespace g {
 
-template <class T> using Z = complex<T>;
-template <class T> inline Z<T> operator+(Z<T> a, Z<T> b) { return {a.re + b.re, a.im + b.im}; }
-template <class T> inline Z<T> operator-(Z<T> a, Z<T> b) { return {a.re - b.re, a.im - b.im}; }
-template <class T> inline Z<T> operator*(Z<T> a, Z<T> b) {
+template <class T>
+using Z = complex<T>;
+template <class T>
+inline Z<T> operator+(Z<T> a, Z<T> b) {
+  return {a.re + b.re, a.im + b.im};
+}
+template <class T>
+inline Z<T> operator-(Z<T> a, Z<T> b) {
+  return {a.re - b.re, a.im - b.im};
+}
+template <class T>
+inline Z<T> operator*(Z<T> a, Z<T> b) {
   return {fused(a.re, b.re, negative(a.im * b.im)), fused(a.re, b.im, a.im * b.re)};
 }
 // Smith's method.
-template <class T> inline Z<T> operator/(Z<T> a, Z<T> b) {
+template <class T>
+inline Z<T> operator/(Z<T> a, Z<T> b) {
   const T abs_re = absolute(b.re), abs_im = absolute(b.im);
   if (abs_re == 0 && abs_im == 0) return {a.re / abs_re, a.im / abs_im};
   const bool by_re = abs_re >= abs_im;
@@ -19,33 +28,79 @@ template <class T> inline Z<T> operator/(Z<T> a, Z<T> b) {
   const T p = (by_re ? a.im : a.re) * ratio, q = (by_re ? a.re : a.im) * ratio;
   return {(by_re ? a.re + p : p + a.im) * scale, (by_re ? a.im - q : q - a.re) * scale};
 }
-#define GALOP_ORDER(op)                                                                                            \
-  template <class T> inline bool operator op(Z<T> a, Z<T> b) {                                                     \
-    return (a.re != b.re && a.re op b.re && a.im == a.im && b.im == b.im) || (a.re == b.re && a.im op b.im);       \
+#define GALOP_ORDER(op)                                                                                      \
+  template <class T>                                                                                         \
+  inline bool operator op(Z<T> a, Z<T> b) {                                                                  \
+    return (a.re != b.re && a.re op b.re && a.im == a.im && b.im == b.im) || (a.re == b.re && a.im op b.im); \
   }
-GALOP_ORDER(<) GALOP_ORDER(<=) GALOP_ORDER(>) GALOP_ORDER(>=)
+GALOP_ORDER(<)
+GALOP_ORDER(<=) GALOP_ORDER(>) GALOP_ORDER(>=)
 #undef GALOP_ORDER
-template <class T> inline bool operator==(Z<T> a, Z<T> b) { return a.re == b.re && a.im == b.im; }
-template <class T> inline bool operator!=(Z<T> a, Z<T> b) { return a.re != b.re || a.im != b.im; }
-template <class T> inline Mask truth(Z<T> x) { return {x.re != 0 || x.im != 0}; }
-template <class T> inline bool isnan(Z<T> x) { return isnan(x.re) || isnan(x.im); }
-template <class T> inline bool isinf(Z<T> x) { return isinf(x.re) || isinf(x.im); }
-template <class T> inline bool isfinite(Z<T> x) { return isfinite(x.re) && isfinite(x.im); }
-template <class T> inline Z<T> maximum(Z<T> x, Z<T> y) { return isnan(x) || x >= y ? x : y; }
-template <class T> inline Z<T> minimum(Z<T> x, Z<T> y) { return isnan(x) || x <= y ? x : y; }
-template <class T> inline Z<T> fmax(Z<T> x, Z<T> y) { return isnan(y) || x >= y ? x : y; }
-template <class T> inline Z<T> fmin(Z<T> x, Z<T> y) { return isnan(y) || x <= y ? x : y; }
+    template <class T>
+    inline bool operator==(Z<T> a, Z<T> b) {
+  return a.re == b.re && a.im == b.im;
+}
+template <class T>
+inline bool operator!=(Z<T> a, Z<T> b) {
+  return a.re != b.re || a.im != b.im;
+}
+template <class T>
+inline Mask truth(Z<T> x) {
+  return {x.re != 0 || x.im != 0};
+}
+template <class T>
+inline bool isnan(Z<T> x) {
+  return isnan(x.re) || isnan(x.im);
+}
+template <class T>
+inline bool isinf(Z<T> x) {
+  return isinf(x.re) || isinf(x.im);
+}
+template <class T>
+inline bool isfinite(Z<T> x) {
+  return isfinite(x.re) && isfinite(x.im);
+}
+template <class T>
+inline Z<T> maximum(Z<T> x, Z<T> y) {
+  return isnan(x) || x >= y ? x : y;
+}
+template <class T>
+inline Z<T> minimum(Z<T> x, Z<T> y) {
+  return isnan(x) || x <= y ? x : y;
+}
+template <class T>
+inline Z<T> fmax(Z<T> x, Z<T> y) {
+  return isnan(y) || x >= y ? x : y;
+}
+template <class T>
+inline Z<T> fmin(Z<T> x, Z<T> y) {
+  return isnan(y) || x <= y ? x : y;
+}
 // NumPy's clip has an order of its own, in which a NaN beside a decisive real part does not count.
-template <class T> inline bool below(Z<T> a, Z<T> b) { return a.re < b.re || (a.re == b.re && a.im < b.im); }
-template <class T> inline Z<T> clip(Z<T> x, Z<T> low, Z<T> high) {
+template <class T>
+inline bool below(Z<T> a, Z<T> b) {
+  return a.re < b.re || (a.re == b.re && a.im < b.im);
+}
+template <class T>
+inline Z<T> clip(Z<T> x, Z<T> low, Z<T> high) {
   const Z<T> r = isnan(x) || below(low, x) ? x : low;
   return isnan(r) || below(r, high) ? r : high;
 }
-template <class T> inline Z<T> negative(Z<T> x) { return {negative(x.re), negative(x.im)}; }
-template <class T> inline Z<T> conjugate(Z<T> x) { return {x.re, negative(x.im)}; }
-template <class T> inline Z<T> rint(Z<T> x) { return {rint(x.re), rint(x.im)}; }
+template <class T>
+inline Z<T> negative(Z<T> x) {
+  return {negative(x.re), negative(x.im)};
+}
+template <class T>
+inline Z<T> conjugate(Z<T> x) {
+  return {x.re, negative(x.im)};
+}
+template <class T>
+inline Z<T> rint(Z<T> x) {
+  return {rint(x.re), rint(x.im)};
+}
 // The modulus, scaled by the larger part so that no square overflows.
-template <class T> inline T absolute(Z<T> x) {
+template <class T>
+inline T absolute(Z<T> x) {
   const T a = absolute(x.re), b = absolute(x.im);
   if (isinf(x)) return from_bits(inf_bits(T()));
   if (isnan(x)) return a + b;
@@ -53,14 +108,16 @@ template <class T> inline T absolute(Z<T> x) {
   const T ratio = large > 0 ? small / large : T(0);
   return large * sqrt(fused(ratio, ratio, T(1)));
 }
-template <class T> inline Z<T> reciprocal(Z<T> x) {
+template <class T>
+inline Z<T> reciprocal(Z<T> x) {
   const bool by_re = absolute(x.im) <= absolute(x.re);
   const T large = by_re ? x.re : x.im, small = by_re ? x.im : x.re;
   const T ratio = small / large;
   const T d = by_re ? large + small * ratio : small * ratio + large;
   return {(by_re ? T(1) : ratio) / d, negative(by_re ? ratio : T(1)) / d};
 }
-template <class T> inline Z<T> sign(Z<T> x) {
+template <class T>
+inline Z<T> sign(Z<T> x) {
   const T modulus = hypot(x.re, x.im);
   const T nan = nan_of(T());
   if (isnan(modulus) || (isinf(x.re) && isinf(x.im))) return {nan, nan};
@@ -189,25 +246,32 @@ inline C expm1(C z) {
   const double half = sin(z.im / 2);
   return {expm1(z.re) * cos(z.im) - 2 * half * half, exp(z.re) * sin(z.im)};
 }
-#define GALOP_BY_DOUBLE(name)                                 \
-  inline complex<float> name(complex<float> x) {              \
-    const C r = name(C{(double)x.re, (double)x.im});          \
-    return {(float)r.re, (float)r.im};                        \
+#define GALOP_BY_DOUBLE(name)                        \
+  inline complex<float> name(complex<float> x) {     \
+    const C r = name(C{(double)x.re, (double)x.im}); \
+    return {(float)r.re, (float)r.im};               \
   }
-GALOP_BY_DOUBLE(exp) GALOP_BY_DOUBLE(exp2) GALOP_BY_DOUBLE(expm1) GALOP_BY_DOUBLE(log) GALOP_BY_DOUBLE(log2)
-GALOP_BY_DOUBLE(log10) GALOP_BY_DOUBLE(log1p) GALOP_BY_DOUBLE(sqrt) GALOP_BY_DOUBLE(sin) GALOP_BY_DOUBLE(cos)
-GALOP_BY_DOUBLE(tan) GALOP_BY_DOUBLE(sinh) GALOP_BY_DOUBLE(cosh) GALOP_BY_DOUBLE(tanh) GALOP_BY_DOUBLE(arcsin)
-GALOP_BY_DOUBLE(arccos) GALOP_BY_DOUBLE(arctan) GALOP_BY_DOUBLE(arcsinh) GALOP_BY_DOUBLE(arccosh) GALOP_BY_DOUBLE(arctanh)
+GALOP_BY_DOUBLE(exp)
+GALOP_BY_DOUBLE(exp2) GALOP_BY_DOUBLE(expm1) GALOP_BY_DOUBLE(log) GALOP_BY_DOUBLE(log2) GALOP_BY_DOUBLE(log10)
+    GALOP_BY_DOUBLE(log1p) GALOP_BY_DOUBLE(sqrt) GALOP_BY_DOUBLE(sin) GALOP_BY_DOUBLE(cos) GALOP_BY_DOUBLE(tan)
+        GALOP_BY_DOUBLE(sinh) GALOP_BY_DOUBLE(cosh) GALOP_BY_DOUBLE(tanh) GALOP_BY_DOUBLE(arcsin)
+            GALOP_BY_DOUBLE(arccos) GALOP_BY_DOUBLE(arctan) GALOP_BY_DOUBLE(arcsinh) GALOP_BY_DOUBLE(arccosh)
+                GALOP_BY_DOUBLE(arctanh)
 #undef GALOP_BY_DOUBLE
 
-// NumPy multiplies out small integer exponents.
-template <class T> inline Z<T> times(Z<T> a, Z<T> b) { return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re}; }
-template <class T> inline Z<T> power_of(Z<T> a, Z<T> b) {
+    // NumPy multiplies out small integer exponents.
+    template <class T>
+    inline Z<T> times(Z<T> a, Z<T> b) {
+  return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+template <class T>
+inline Z<T> power_of(Z<T> a, Z<T> b) {
   const C l = log(C{(double)a.re, (double)a.im});
   const C r = exp(C{b.re * l.re - b.im * l.im, b.re * l.im + b.im * l.re});
   return {(T)r.re, (T)r.im};
 }
-template <class T> inline Z<T> power(Z<T> x, Z<T> y) {
+template <class T>
+inline Z<T> power(Z<T> x, Z<T> y) {
   if (y.re == 0 && y.im == 0) return {T(1), T(0)};
   if (x.re == 0 && x.im == 0) return y.re > 0 ? Z<T>{T(0), T(0)} : Z<T>{nan_of(T()), nan_of(T())};
   if (!(y.im == 0 && y.re > -100 && y.re < 100 && y.re == trunc(y.re))) return power_of(x, y);

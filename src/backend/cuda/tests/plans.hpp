@@ -36,7 +36,9 @@ Operand constant(T v, int ndim) {
 }
 
 /// Where an address is only looked at: so many bytes apart that all of them are aligned.
-inline void* somewhere(int i) { return reinterpret_cast<void*>(std::uintptr_t{1} << 40 | static_cast<std::uintptr_t>(i) << 32); }
+inline void* somewhere(int i) {
+  return reinterpret_cast<void*>(std::uintptr_t{1} << 40 | static_cast<std::uintptr_t>(i) << 32);
+}
 
 /// The dtypes of the operands of one operation in one loop.
 inline std::vector<DType> operand_types(Op op, DType loop) {
@@ -47,8 +49,8 @@ inline std::vector<DType> operand_types(Op op, DType loop) {
 }
 
 /// An operation over operands in memory of one layout each, results dense; float16 loops go through float32.
-inline Plan one_operation(Op op, DType loop, const Dims& shape, const std::vector<const void*>& in, const std::vector<Dims>& strides,
-                          const std::vector<void*>& out) {
+inline Plan one_operation(Op op, DType loop, const Dims& shape, const std::vector<const void*>& in,
+                          const std::vector<Dims>& strides, const std::vector<void*>& out) {
   Plan plan;
   plan.shape = shape;
   const DType compute = compute_dtype(op, loop);
@@ -61,7 +63,10 @@ inline Plan one_operation(Op op, DType loop, const Dims& shape, const std::vecto
   for (std::size_t k = 0; k < types.size(); ++k) {
     run.in[k] = static_cast<std::uint16_t>(k);
     if (types[k] != DType::float16 || compute == DType::float16) continue;
-    plan.tape.push_back({Op::cast, DType::float16, {static_cast<std::uint16_t>(k)}, {static_cast<std::uint16_t>(plan.registers.size())}});
+    plan.tape.push_back({Op::cast,
+                         DType::float16,
+                         {static_cast<std::uint16_t>(k)},
+                         {static_cast<std::uint16_t>(plan.registers.size())}});
     run.in[k] = static_cast<std::uint16_t>(plan.registers.size());
     plan.registers.push_back(compute);
   }
@@ -96,7 +101,8 @@ inline Plan one_cast(DType from, DType to, std::int64_t n, const void* in, void*
 }
 
 /// A fold of one operand in memory over the axes of `reduced`; the result is dense over the others.
-inline Plan one_fold(Op op, DType t, const Dims& shape, const Dims& strides, std::uint64_t reduced, const void* in, void* out) {
+inline Plan one_fold(Op op, DType t, const Dims& shape, const Dims& strides, std::uint64_t reduced, const void* in,
+                     void* out) {
   Plan plan;
   plan.shape = shape;
   plan.operands.push_back(memory(t, in, strides));
