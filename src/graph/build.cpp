@@ -13,7 +13,7 @@ namespace galop::graph {
 namespace {
 
 constexpr int kMaxDepth = 48;
-constexpr int kMostCost = 1 << 20;       // of a graph whose nodes are counted once for each path
+constexpr int kMostCost = 1 << 20;  // of a graph whose nodes are counted once for each path
 
 array handle(Ref<Value> v, View view, DType t) {
   auto* cell = new Cell(std::move(v));
@@ -157,13 +157,16 @@ array iota(const Dims& shape, const Dims& weights, std::int64_t start) {
 
 namespace {
 
-// A small result over ready, dense operands of its own shape: cheaper to compute at once than to describe. Null when it is not one.
-std::optional<array> map_small(Op op, DType loop, DType result, std::span<const MapOperand> operands, const Dims& shape) {
+// A small result over ready, dense operands of its own shape: cheaper to compute at once than to describe. Null when it
+// is not one.
+std::optional<array> map_small(Op op, DType loop, DType result, std::span<const MapOperand> operands,
+                               const Dims& shape) {
   std::int64_t n = 1;
   for (std::int64_t d : shape) n *= d;
   if (n >= settings().eager_below || n == 0) return std::nullopt;
   const OpInfo& row = info(op);
-  if (op == Op::cast || row.nout != 1 || loop == DType::float16 || result != result_dtype(op, 0, loop)) return std::nullopt;
+  if (op == Op::cast || row.nout != 1 || loop == DType::float16 || result != result_dtype(op, 0, loop))
+    return std::nullopt;
   Backend::SmallOperand in[3];
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const DType want = op == Op::where && i == 0 ? DType::bool_ : row.int_second && i == 1 ? DType::int64 : loop;

@@ -378,7 +378,7 @@ Fusion lower_reduction(Value& root, const std::vector<Value*>* assumed) {
 
 }  // namespace
 
-Fusion lower(Value& root, const std::vector<Value*>* assumed) {
+Fusion lower(Value& root, const std::vector<Value*>* assumed, bool alone) {
   if (root.node->kind == Kind::reduce) return lower_reduction(root, assumed);
   const Dims domain = root.node->domain;
   const AxisMap id = identity(domain.size());
@@ -393,6 +393,7 @@ Fusion lower(Value& root, const std::vector<Value*>* assumed) {
     if (l.failed()) return l.take();
   }
   add_output(l.fusion(), root, reg, root.layout.strides);
+  if (alone) return finish(l);
 
   const Settings s = settings();
   const std::vector<Value*> inner = l.fusion().inlined;

@@ -35,7 +35,7 @@ Ref<Value> store_node(const array& dst, const array& value, std::int64_t bytes) 
 // Evaluates producers until the write is one kernel, which has the write alone as output.
 Fusion lower_store(Value& root) {
   for (;;) {
-    Fusion f = lower(root);
+    Fusion f = lower(root, nullptr, true);
     if (f.first.empty()) return f;
     for (Value* p : f.first) force(*p);
   }
@@ -106,7 +106,6 @@ bool write_beside(const array& dst, Value& root, Value& old) {
   Fusion f = lower_store(root);
   if (!old.ready()) return false;
   auto fresh = std::make_unique<Buffer>(old.bytes);
-  f.plan.outputs.resize(1);
   f.plan.outputs[0].data = static_cast<char*>(fresh->storage.data) + dst.view().offset;
   canonicalize(f.plan);
   counters().kernels += 1;
@@ -190,7 +189,6 @@ void assign(const array& dst, array value, const array* where) {
   const bool ours = value.cell()->refs.load() == 1 && below->refs.load() == 2 && below->readers.size() == 1;
   force_readers(old, dst.view(), dst.itemsize(), {root.get(), ours ? below : nullptr});
   Fusion f = lower_store(*root);
-  f.plan.outputs.resize(1);
   run_into(f, old.buffer->storage.data, crossed);
 }
 

@@ -440,8 +440,9 @@ class Generator:
             return None
         x, more = self.get(o), ""
         if self.r.random() < 0.35:
-            more = f", where={self.mask_for(x)}"
-        guard = " and ".join(filter(None, [self.guard_for(name, v, w), more and f"unmixed({o}, {v}, {w})"]))
+            mask = self.mask_for(x)
+            more = f", where={mask}"
+        guard = " and ".join(filter(None, [self.guard_for(name, v, w), more and f"unmixed({o}, {v}, {w}, {mask})"]))
         return Step(f"xp.{name}({v}, {w}, out={o}{more})", guard)
 
     def setitem(self):
@@ -450,7 +451,8 @@ class Generator:
         if k < 0.3:
             return Step(f"{v}[{self.slices(x.shape)}] = {self.scalar(x.dtype)}")
         if k < 0.45:
-            return Step(f"{v}[{self.mask_for(x)}] = {self.scalar(x.dtype)}")
+            mask = self.mask_for(x)
+            return Step(f"{v}[{mask}] = {self.scalar(x.dtype)}", f"unmixed({v}, {mask})")
         if k < 0.52 and FEATURES["copyto"]:
             w = self.pick(lambda y: y.shape == x.shape and np.can_cast(y.dtype, x.dtype, "same_kind"))
             mask = self.mask_for(x)
