@@ -17,7 +17,9 @@ using Mode = Access::Mode;
 
 constexpr std::size_t kMostWords = 4000;  // of the 32,764 bytes that a launch may carry
 constexpr std::uint64_t kMostBlocks = 0x7fffffff;
-constexpr std::int64_t kFoldBlocks = 1024;  // fixed, so that every GPU folds in the same order
+// Blocks that a fold is split into, at least: fixed, so that every GPU folds in the same order. One result: about as
+// many as the largest GPUs hold at once; several: so many that a last, part-filled round costs little.
+constexpr std::int64_t kOneFoldBlocks = 1024, kFoldBlocks = 4096;
 constexpr std::int64_t kTile = 32;
 
 int alignment(DType t) { return is_complex(t) ? itemsize(t) / 2 : itemsize(t); }
@@ -333,8 +335,9 @@ class Lowering {
       out_.threads_y = static_cast<unsigned>(kThreads / wanted);
       groups = up(kept, out_.threads_y);
       const std::int64_t step = 4096;  // a multiple of what a block takes at once, whatever the vector
-      if (wanted == kThreads && groups < kFoldBlocks && folded > step) {
-        splits = std::min(up(kFoldBlocks, groups), up(folded, step));
+      const std::int64_t blocks = groups == 1 ? kOneFoldBlocks : kFoldBlocks;
+      if (wanted == kThreads && groups < blocks && folded > step) {
+        splits = std::min(up(blocks, groups), up(folded, step));
         chunk = up(up(folded, splits), step) * step;
         splits = up(folded, chunk);
       }

@@ -1,0 +1,119 @@
+// Memory and indices, appended to the prelude: vectors, unaligned elements, constants from parameters.
+namespace g {
+
+// Memory. A vector is one access of up to 16 bytes, taken apart by shifts, so that it stays in registers; unaligned
+// elements come byte by byte.
+template <class T>
+struct Word {  // integers
+  static T of(u64 x) { return (T)x; }
+  static u64 from(T x) { return (u64)(typename traits<T>::U)x; }
+};
+template <>
+struct Word<bool> {
+  static bool of(u64 x) { return (x & 0xff) != 0; }
+  static u64 from(bool x) { return x; }
+};
+template <>
+struct Word<f16> {
+  static f16 of(u64 x) { return {(u16)x}; }
+  static u64 from(f16 x) { return x.bits; }
+};
+template <>
+struct Word<float> {
+  static float of(u64 x) { return from_bits((u32)x); }
+  static u64 from(float x) { return bits(x); }
+};
+template <>
+struct Word<double> {
+  static double of(u64 x) { return from_bits(x); }
+  static u64 from(double x) { return bits(x); }
+};
+template <>
+struct Word<complex<float>> {
+  static complex<float> of(u64 x) { return {from_bits((u32)x), from_bits((u32)(x >> 32))}; }
+  static u64 from(complex<float> x) { return bits(x.re) | (u64)bits(x.im) << 32; }
+};
+template <class T, int N>
+inline void load_vector(const char* p, T (&to)[N]) {
+  constexpr int bytes = sizeof(T) * N, item = sizeof(T);
+  u64 low = 0, high = 0;
+  if constexpr (bytes == 16) {
+    const ulonglong2 w = *reinterpret_cast<const ulonglong2*>(p);
+    low = w.x;
+    high = w.y;
+  } else if constexpr (bytes == 8) {
+    low = *reinterpret_cast<const u64*>(p);
+  } else if constexpr (bytes == 4) {
+    low = *reinterpret_cast<const u32*>(p);
+  } else {
+    low = *reinterpret_cast<const u16*>(p);
+  }
+#pragma unroll
+  for (int i = 0; i < N; ++i) to[i] = Word<T>::of((i * item < 8 ? low : high) >> (8 * (i * item % 8)));
+}
+template <class T, int N>
+inline void store_vector(char* p, const T (&from)[N]) {
+  constexpr int bytes = sizeof(T) * N, item = sizeof(T);
+  u64 low = 0, high = 0;
+#pragma unroll
+  for (int i = 0; i < N; ++i) (i * item < 8 ? low : high) |= Word<T>::from(from[i]) << (8 * (i * item % 8));
+  if constexpr (bytes == 16) {
+    *reinterpret_cast<ulonglong2*>(p) = {low, high};
+  } else if constexpr (bytes == 8) {
+    *reinterpret_cast<u64*>(p) = low;
+  } else if constexpr (bytes == 4) {
+    *reinterpret_cast<u32*>(p) = (u32)low;
+  } else {
+    *reinterpret_cast<u16*>(p) = (u16)low;
+  }
+}
+template <class T>
+inline T load(const char* p) {
+  return *reinterpret_cast<const T*>(p);
+}
+template <class T>
+inline void store(char* p, T x) {
+  *reinterpret_cast<T*>(p) = x;
+}
+template <class T>
+inline T load_bytes(const char* p) {
+  union {
+    char bytes[sizeof(T)];
+    T v;
+  } u;
+  for (int i = 0; i < (int)sizeof(T); ++i) u.bytes[i] = p[i];
+  return u.v;
+}
+template <class T>
+inline void store_bytes(char* p, T x) {
+  union {
+    char bytes[sizeof(T)];
+    T v;
+  } u;
+  u.v = x;
+  for (int i = 0; i < (int)sizeof(T); ++i) p[i] = u.bytes[i];
+}
+// A constant of any dtype from two parameter words.
+template <class T>
+inline T constant(u64 low, u64 high) {
+  union {
+    u64 words[2];
+    T v;
+  } u;
+  u.words[0] = low;
+  u.words[1] = high;
+  return u.v;
+}
+// x becomes x / d, the result is x % d; 32-bit division where both fit.
+inline u64 take(u64& x, u64 d) {
+  if (((x | d) >> 32) == 0) {
+    const u32 n = (u32)x, q = n / (u32)d;
+    x = q;
+    return n - q * (u32)d;
+  }
+  const u64 n = x;
+  x = n / d;
+  return n - x * d;
+}
+
+}  // namespace g

@@ -1,0 +1,95 @@
+// Writes one kernel's source, line by line.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backend/cuda/lower.hpp"
+
+namespace galop::cuda {
+
+/// The dtype as the prelude spells it.
+std::string type(DType t);
+inline std::string text(std::int64_t n) { return std::to_string(n); }
+/// A parameter word as a signed number.
+inline std::string parameter(int word) { return "(i64)p.w[" + text(word) + "]"; }
+
+class Writer {
+ public:
+  using Kind = Lowered::Kind;
+  using Mode = Access::Mode;
+
+  Writer(const Plan& plan, const Lowered& l, const std::string& kernel) : plan_(plan), l_(l), kernel_(kernel) {}
+  std::string run();
+
+ private:
+  void line(const std::string& s) { out_ += s + "\n"; }
+  const Access& operand(std::size_t i) const { return l_.operands[i]; }
+  static std::string at(const char* letter, std::size_t i) { return letter + std::to_string(i); }
+
+  // One function a distinct (operation, loop): the row's body over lanes.
+  void functions();
+  static std::string function(Op op, DType loop, DType to);
+  void define(Op op, DType loop, DType to, std::vector<std::string>& seen);
+
+  // The tape for one element whose operand i has the value `x(i)`. Afterwards register r is `r<r>`.
+  template <class X>
+  void tape(X&& x) {
+    for (std::size_t i = 0; i < plan_.operands.size(); ++i)
+      line("const " + type(plan_.operands[i].dtype) + " " + at("r", i) + " = " + x(i) + ";");
+    int pairs = 0;
+    for (const Instruction& i : plan_.tape) {
+      const OpInfo& row = info(i.op);
+      std::string call = function(i.op, i.loop, plan_.registers[i.out[0]]) + "(";
+      for (int k = 0; k < row.nin; ++k) call += (k ? ", " : "") + at("r", i.in[k]);
+      call += ")";
+      if (row.nout == 1) {
+        line("const " + type(plan_.registers[i.out[0]]) + " " + at("r", i.out[0]) + " = " + call + ";");
+        continue;
+      }
+      const std::string pair = "pair" + text(pairs++);
+      line("const auto " + pair + " = " + call + ";");
+      line("const auto " + at("r", i.out[0]) + " = " + pair + ".first;");
+      line("const auto " + at("r", i.out[1]) + " = " + pair + ".second;");
+    }
+  }
+
+  // An expression of one element of an access; `where` is its address, or its value for a counter.
+  static std::string element(const Access& a, const std::string& where);
+  static std::string put(const Access& a, const std::string& where, const std::string& value);
+  // Σ coordinate · stride over the axes [from, to) of an access; `c` names the coordinates.
+  static std::string offset(const Access& a, int from, int to, const char* c);
+  // Declares `name` as the base of an access moved by the axes [from, to).
+  void base(const std::string& name, const Access& a, int from, int to, bool writes);
+  void bases(int from, int to);
+  // Coordinates c<from> … c<to - 1> from the flat index `rest`, whose extents start at parameter `extents`.
+  void coordinates(int from, int to, const std::string& rest, int extents, const char* c = "c", int skip = -1);
+
+  void rows();
+  // The address (or counter) of element i along the innermost axis.
+  static std::string here(const Access& a, const std::string& from, int last);
+  // Declares x<i>[vec] for the operands in memory, loaded at index `i`; `m` of them exist.
+  void loads(const std::string& i, int last, const std::string& whole, const std::string& m);
+  // Operand o of element j of a vector at index i.
+  std::string lane_value(std::size_t o, int last) const;
+  void ordered();
+  // 32 × 8 threads, four rows each. Turned operands come in along their own axis and are read across.
+  void tile();
+
+  // A fold. Parameters: kept, folded, chunk, splits, the extents, the start (two words), scratch, the partial results'
+  // offset.
+  void fold();
+  void in_order(const std::string& join, int start);
+  // The tape at position q of the folded axes: its register, or y[vec].
+  void element_at(bool vector);
+  // The threads of one result, by halves, in shared memory.
+  void tree(const std::string& acc, const std::string& join);
+
+  const Plan& plan_;
+  const Lowered& l_;
+  const std::string& kernel_;
+  std::string out_;
+};
+
+}  // namespace galop::cuda

@@ -1,0 +1,248 @@
+// Folds: vectors or columns a thread, trees in shared memory, and the last block joins the parts.
+#include "backend/cuda/writer.hpp"
+
+#include <algorithm>
+
+namespace galop::cuda {
+
+void Writer::fold() {
+  const Reduction& r = plan_.reductions[0];
+  const int extents = 4, start = extents + l_.kept + l_.folded;
+  const std::string acc = type(r.dtype), join = function(r.op, r.dtype, r.dtype);
+  line("const i64 kept = " + parameter(0) + ", folded = " + parameter(1) + ";");
+  if (l_.kind == Kind::serial) {
+    line("const i64 k = (i64)blockIdx.x * " + text(kThreads) + " + threadIdx.x;");
+    line("if (k >= kept) return;");
+  } else {
+    line("const int splits = (int)p.w[3];");
+    line(std::string("const int part = ") + (l_.many ? "(int)(blockIdx.x % splits)" : "0") + ";");
+    line(std::string("const int group = ") + (l_.many ? "(int)(blockIdx.x / splits)" : "(int)blockIdx.x") + ";");
+    line(std::string("const i64 k = (i64)group * ") +
+         (l_.kind == Kind::inner ? "blockDim.y + threadIdx.y;" : "blockDim.x + threadIdx.x;"));
+  }
+  line("u64 kept_rest = (u64)k;");
+  coordinates(0, l_.kept, "kept_rest", extents);
+  if (l_.kept == 0) line("(void)kept_rest;");
+  bases(0, l_.kept);
+
+  // One element of the folded axes.
+  line("const auto one = [&](i64 q) -> " + acc + " {");
+  element_at(false);
+  line("return " + at("r", r.reg) + ";");
+  line("};");
+  if (l_.kind == Kind::inner && l_.vec > 1) {
+    line("const auto several = [&](i64 q, " + acc + "(&y)[" + text(l_.vec) + "]) {");
+    element_at(true);
+    line("};");
+  }
+  line("const auto finish = [&](" + acc + " total, bool has) {");
+  if (l_.start) {
+    line("const " + acc + " start = constant<" + acc + ">(p.w[" + text(start) + "], p.w[" + text(start + 1) + "]);");
+    line("total = has ? " + join + "(start, total) : start;");
+  }
+  const Access& out = l_.results[0];
+  line("char* const q = reinterpret_cast<char*>(p.w[" + text(out.word) + "])" + offset(out, 0, l_.kept, "c") + ";");
+  const std::string rounded = r.round_to_half && r.result != DType::float16 ? "Cast<f16>::of(total)" : "total";
+  line(put(out, "q", "Cast<" + type(out.dtype) + ">::of(" + rounded + ")"));
+  line("};");
+  line(acc + " total = {};");
+  line("bool has = false;");
+  const auto take = [&](const std::string& value) {
+    return "{ const " + acc + " v = " + value + "; total = has ? " + join + "(total, v) : v; has = true; }";
+  };
+  if (l_.kind == Kind::serial) {
+    in_order(join, start);
+    return;
+  }
+  line("const i64 begin = part * " + parameter(2) + ";");
+  line("const i64 end = min(folded, begin + " + parameter(2) + ");");
+  if (l_.kind == Kind::inner) {
+    const int vec = l_.vec, unroll = std::max(1, std::min(4, 16 / vec));
+    const std::string v = text(vec), u = text(unroll);
+    line("if (k < kept) {");
+    line("const i64 step = (i64)blockDim.x * " + v + ";");
+    line("const i64 stop = begin + (end - begin) / (step * " + u + ") * (step * " + u + ");");
+    line("i64 q = begin + threadIdx.x * " + v + ";");
+    line("if (q < stop) {");
+    line(acc + " sum[" + u + "][" + v + "], next[" + u + "][" + v + "];");
+    const auto read = [&](const char* into) {
+      line("#pragma unroll");
+      line("for (int u = 0; u < " + u + "; ++u) " +
+           (vec > 1 ? std::string("several(q + u * step, ") + into + "[u]);"
+                    : std::string(into) + "[u][0] = one(q + u * step);"));
+    };
+    read("sum");
+    line("for (q += step * " + u + "; q < stop; q += step * " + u + ") {");
+    read("next");
+    line("#pragma unroll");
+    line("for (int u = 0; u < " + u + "; ++u)");
+    line("#pragma unroll");
+    line("for (int j = 0; j < " + v + "; ++j) sum[u][j] = " + join + "(sum[u][j], next[u][j]);");
+    line("}");
+    line("#pragma unroll");
+    line("for (int h = " + v + " / 2; h > 0; h /= 2)");
+    line("#pragma unroll");
+    line("for (int u = 0; u < " + u + "; ++u)");
+    line("#pragma unroll");
+    line("for (int j = 0; j < h; ++j) sum[u][j] = " + join + "(sum[u][j], sum[u][j + h]);");
+    line("#pragma unroll");
+    line("for (int h = " + u + " / 2; h > 0; h /= 2)");
+    line("#pragma unroll");
+    line("for (int u = 0; u < h; ++u) sum[u][0] = " + join + "(sum[u][0], sum[u + h][0]);");
+    line("total = sum[0][0];");
+    line("has = true;");
+    line("}");
+    // What is left: whole vectors, then single elements.
+    if (vec > 1) {
+      line("q = stop + threadIdx.x * " + v + ";");
+      line("for (; q + " + v + " <= end; q += step) {");
+      line(acc + " y[" + v + "];");
+      line("several(q, y);");
+      line("#pragma unroll");
+      line("for (int j = 0; j < " + v + "; ++j) " + take("y[j]"));
+      line("}");
+      line("q = end - (end - stop) % " + v + " + threadIdx.x;");
+    } else {
+      line("q = stop + threadIdx.x;");
+    }
+    line("for (; q < end; q += blockDim.x) " + take("one(q)"));
+    line("}");
+  } else {
+    line("if (k < kept) {");
+    line("i64 q = begin + threadIdx.y;");
+    line("const i64 step = blockDim.y;");
+    line("if (q + 7 * step < end) {");
+    line(acc + " sum[8], next[8];");
+    line("#pragma unroll");
+    line("for (int u = 0; u < 8; ++u) sum[u] = one(q + u * step);");
+    line("for (q += 8 * step; q + 7 * step < end; q += 8 * step) {");
+    line("#pragma unroll");
+    line("for (int u = 0; u < 8; ++u) next[u] = one(q + u * step);");
+    line("#pragma unroll");
+    line("for (int u = 0; u < 8; ++u) sum[u] = " + join + "(sum[u], next[u]);");
+    line("}");
+    line("#pragma unroll");
+    line("for (int h = 4; h > 0; h /= 2)");
+    line("#pragma unroll");
+    line("for (int u = 0; u < h; ++u) sum[u] = " + join + "(sum[u], sum[u + h]);");
+    line("total = sum[0];");
+    line("has = true;");
+    line("}");
+    line("for (; q < end; q += step) " + take("one(q)"));
+    line("}");
+  }
+  tree(acc, join);
+  const std::string first = l_.kind == Kind::inner ? "threadIdx.x == 0" : "threadIdx.y == 0";
+  if (!l_.many) {
+    line("if (" + first + " && k < kept) finish(total, has);");
+    return;
+  }
+  // The block that is last to arrive joins the parts in their order.
+  const std::string scratch = "p.w[" + text(l_.scratch_word) + "]";
+  line(acc + "* const parts = reinterpret_cast<" + acc + "*>(" + scratch + " + p.w[" + text(l_.scratch_word + 1) +
+       "]) + k * splits;");
+  line("if (" + first + " && k < kept) parts[part] = total;");
+  line("__shared__ bool is_last;");
+  line("__threadfence();");
+  line("__syncthreads();");
+  line("if (threadIdx.x == 0 && threadIdx.y == 0) is_last = atomicAdd(reinterpret_cast<u32*>(" + scratch +
+       ") + group, 1u) + 1 == (u32)splits;");
+  line("__syncthreads();");
+  line("if (!is_last) return;");
+  line("__threadfence();");
+  line("has = false;");
+  if (l_.kind == Kind::inner)
+    line("if (k < kept) for (int s = threadIdx.x; s < splits; s += blockDim.x) " + take("parts[s]"));
+  else
+    line("if (k < kept) for (int s = threadIdx.y; s < splits; s += blockDim.y) " + take("parts[s]"));
+  line("block_tree(total, has);");
+  line("if (" + first + " && k < kept) finish(total, has);");
+}
+
+void Writer::in_order(const std::string& join, int start) {
+  const std::string acc = type(plan_.reductions[0].dtype);
+  // The start is the first operand here, not joined at the end.
+  if (l_.start) {
+    line("total = constant<" + acc + ">(p.w[" + text(start) + "], p.w[" + text(start + 1) + "]);");
+    line("has = true;");
+  }
+  line("for (i64 q = 0; q < folded; ++q) { const " + acc + " v = one(q); total = has ? " + join +
+       "(total, v) : v; has = true; }");
+  const Access& out = l_.results[0];
+  line("char* const q = reinterpret_cast<char*>(p.w[" + text(out.word) + "])" + offset(out, 0, l_.kept, "c") + ";");
+  line(put(out, "q", "Cast<" + type(out.dtype) + ">::of(total)"));
+  line("(void)finish;");
+}
+
+void Writer::element_at(bool vector) {
+  const int extents = 4, from = l_.kept, to = l_.kept + l_.folded;
+  if (l_.folded > 0) {
+    line("u64 rest = (u64)q;");
+    coordinates(from, to, "rest", extents, "c");
+  }
+  for (std::size_t i = 0; i < l_.operands.size(); ++i) {
+    const Access& a = operand(i);
+    if (a.mode == Mode::constant) continue;
+    const std::string kind = a.mode == Mode::counter ? "const i64 " : "const char* const ";
+    line(kind + at("b", i) + " = " + at("a", i) + offset(a, from, to, "c") + ";");
+  }
+  if (!vector) {
+    tape([&](std::size_t i) { return element(operand(i), at("b", i)); });
+    return;
+  }
+  const int last = to - 1;
+  const std::string v = text(l_.vec);
+  for (std::size_t i = 0; i < l_.operands.size(); ++i) {
+    const Access& a = operand(i);
+    if (a.mode == Mode::constant || a.mode == Mode::counter) continue;
+    const std::string x = at("x", i), t = type(a.dtype);
+    if (a.mode == Mode::splat) {
+      line("const " + t + " " + x + " = " + element(a, at("b", i)) + ";");
+      continue;
+    }
+    line(t + " " + x + "[" + v + "];");
+    if (a.mode == Mode::dense) {
+      line("load_vector(" + at("b", i) + ", " + x + ");");
+      continue;
+    }
+    line("#pragma unroll");
+    line("for (int j = 0; j < " + v + "; ++j) " + x +
+         "[j] = " + element(a, at("b", i) + " + j * " + parameter(a.word + 1 + last)) + ";");
+  }
+  line("#pragma unroll");
+  line("for (int j = 0; j < " + v + "; ++j) {");
+  tape([&](std::size_t i) -> std::string {
+    const Access& a = operand(i);
+    if (a.mode == Mode::constant) return element(a, "");
+    if (a.mode == Mode::counter) return at("b", i) + " + j * " + parameter(a.word + 1 + last);
+    return a.mode == Mode::splat ? at("x", i) : at("x", i) + "[j]";
+  });
+  line("y[j] = " + at("r", plan_.reductions[0].reg) + ";");
+  line("}");
+}
+
+void Writer::tree(const std::string& acc, const std::string& join) {
+  const bool inner = l_.kind == Kind::inner;
+  line("__shared__ " + acc + " values[" + text(kThreads) + "];");
+  line("__shared__ bool present[" + text(kThreads) + "];");
+  line("const auto block_tree = [&](" + acc + "& sum, bool& any) {");
+  line("const int me = threadIdx.y * blockDim.x + threadIdx.x;");
+  line("values[me] = sum;");
+  line("present[me] = any;");
+  line(std::string("const int mine = ") + (inner ? "threadIdx.x" : "threadIdx.y") + ";");
+  line(std::string("for (int h = ") + (inner ? "blockDim.x" : "blockDim.y") + " / 2; h > 0; h /= 2) {");
+  line("__syncthreads();");
+  line(std::string("const int other = me + ") + (inner ? "h" : "h * blockDim.x") + ";");
+  line("if (mine < h && present[other]) {");
+  line("values[me] = present[me] ? " + join + "(values[me], values[other]) : values[other];");
+  line("present[me] = true;");
+  line("}");
+  line("}");
+  line("sum = values[me];");
+  line("any = present[me];");
+  line("__syncthreads();");
+  line("};");
+  line("block_tree(total, has);");
+}
+
+}  // namespace galop::cuda
