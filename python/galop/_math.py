@@ -64,8 +64,7 @@ def outer(a, b, out=None):
 _unset = object()
 
 
-def clip(a, a_min=_unset, a_max=_unset, out=None, *, min=_unset, max=_unset, dtype=None, where=True,
-         casting="same_kind"):  # fmt: skip
+def clip(a, a_min=_unset, a_max=_unset, out=None, *, min=_unset, max=_unset, **kwargs):
     """The elements held between a least and a greatest value; None or nothing: no bound."""
     for old, new in ((a_min, min), (a_max, max)):
         if old is not _unset and new is not _unset:
@@ -73,7 +72,7 @@ def clip(a, a_min=_unset, a_max=_unset, out=None, *, min=_unset, max=_unset, dty
     low = min if a_min is _unset else a_min
     high = max if a_max is _unset else a_max
     low, high = (None if x is _unset else x for x in (low, high))
-    more = {"out": out, "dtype": dtype, "where": where, "casting": casting}
+    more = {"out": out, **kwargs}
     if low is None and high is None:
         return _u["positive"](a, **more) if asarray(a).dtype != bool else write(out, core.array(a))
     if low is None:
