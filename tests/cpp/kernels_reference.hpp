@@ -18,6 +18,7 @@ namespace galop::reference {
 
 using Real = long double;  // holds every element of every real dtype exactly
 using Wide = __int128;
+__extension__ using UnsignedWide = unsigned __int128;
 
 template <class T>
 struct Parts : std::false_type {
@@ -36,6 +37,11 @@ Real wrap(Wide v) {
   return static_cast<Real>(static_cast<T>(static_cast<std::make_unsigned_t<T>>(v)));
 }
 
+/// The product modulo 2^128: its low bits are those of a product that wraps around.
+inline Wide product(Wide a, Wide b) {
+  return static_cast<Wide>(static_cast<UnsignedWide>(a) * static_cast<UnsignedWide>(b));
+}
+
 /// Result `k` of an integer row; bool counts as uint8 with values 0 and 1.
 template <class T>
 Real integer(Op op, T x, T y, T z, int k) {
@@ -51,8 +57,9 @@ Real integer(Op op, T x, T y, T z, int k) {
     case Op::subtract:
       return wrap<T>(a - b);
     case Op::multiply:
+      return wrap<T>(product(a, b));
     case Op::square:
-      return wrap<T>(op == Op::square ? a * a : a * b);
+      return wrap<T>(product(a, a));
     case Op::floor_divide:
       return wrap<T>(quotient);
     case Op::remainder:
@@ -85,7 +92,7 @@ Real integer(Op op, T x, T y, T z, int k) {
     case Op::lcm: {
       Wide p = magnitude, q = b < 0 ? -b : b;
       while (q != 0) std::swap(p %= q, q);
-      return wrap<T>(op == Op::gcd ? p : p == 0 ? 0 : magnitude / p * (b < 0 ? -b : b));
+      return wrap<T>(op == Op::gcd ? p : p == 0 ? 0 : product(magnitude / p, b < 0 ? -b : b));
     }
     case Op::bitwise_and:
       return static_cast<Real>(static_cast<T>(x & y));

@@ -108,6 +108,17 @@ std::vector<T> run(const Fold& f, const std::vector<T>& data, const T* initial =
   return out;
 }
 
+// x * x, which wraps around for integers.
+template <class T>
+T squared(T x) {
+  if constexpr (std::is_integral_v<T>) {
+    const auto u = static_cast<std::uint64_t>(x);
+    return static_cast<T>(u * u);
+  } else {
+    return x * x;
+  }
+}
+
 // The same by f(acc, element) over the elements in C order; `first` starts a result.
 template <class T, class F>
 std::vector<T> by_loop(const Fold& f, const std::vector<T>& data, F&& combine, const T* start) {
@@ -128,7 +139,7 @@ std::vector<T> by_loop(const Fold& f, const std::vector<T>& data, F&& combine, c
       rest /= f.shape[k];
     }
     const auto at = static_cast<std::size_t>(o);
-    const T x = f.squared ? static_cast<T>(data[i] * data[i]) : data[i];
+    const T x = f.squared ? squared(data[i]) : data[i];
     out[at] = begun[at] ? static_cast<T>(combine(out[at], x)) : x;
     begun[at] = true;
   }
