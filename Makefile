@@ -12,7 +12,7 @@ BUILD := build/$(PRESET)
 INSTALLED := .venv/.galop-installed
 
 # The programs' sizes as a share of the article's: what the free memory can hold, NumPy's temporaries included.
-SCALE ?= $(shell awk '/^MemAvailable/ {g = $$2 / 1048576; print g > 14 ? 1 : g > 5 ? 0.3 : 0.05}' /proc/meminfo)
+SCALE ?= $(shell awk '/^MemAvailable/ {g = $$2 / 1048576; print (g > 14 ? 1 : (g > 5 ? 0.3 : 0.05))}' /proc/meminfo)
 DEMO ?= .venv/bin/galop bench article --scale $(SCALE)
 FUZZ ?= $(PY) tests/python/random_programs.py --programs 20000
 PYTEST ?= $(PY) -m pytest -q -n 2
