@@ -189,3 +189,9 @@ def test_all_own_targets_are_built_without_contraction():
         for flag in ("-ffp-contract=off", "-Wall", "-Wextra", "-Wconversion"):
             assert flag in entry["command"].split(), f"{entry['file']} lacks {flag}"
         assert "-march=" not in entry["command"], entry["file"]
+
+
+def test_demo_chooses_a_scale():
+    """`make demo` sizes the programs by the free memory; a scale that is no number would stop it after the whole build."""
+    command = run("make", "-n", "demo", cwd=ROOT).strip().splitlines()[-1]
+    assert float(command.split("--scale ")[1]) in (1, 0.3, 0.05), command

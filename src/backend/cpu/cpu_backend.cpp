@@ -43,8 +43,10 @@ class CpuBackend final : public Backend {
       if (in[i]) continue;
       constants = true;
       const auto size = static_cast<std::size_t>(itemsize(operands[i].dtype));
-      for (std::int64_t k = 0; k < std::min(n, kPiece); ++k)
-        std::memcpy(splat[i] + static_cast<std::size_t>(k) * size, operands[i].constant, size);
+      const std::size_t total = static_cast<std::size_t>(std::min(n, kPiece)) * size;
+      std::memcpy(splat[i], operands[i].constant, size);
+      for (std::size_t filled = size; filled < total; filled *= 2)
+        std::memcpy(splat[i] + filled, splat[i], std::min(filled, total - filled));
       in[i] = splat[i];
     }
     if (!constants || n <= kPiece) {
