@@ -111,8 +111,8 @@ class Backend {
   /// Bytes that an array could have at most here.
   virtual std::int64_t capacity() const = 0;
   virtual void run(const Plan& plan) = 0;
-  /// One operation over n elements of dense, aligned arrays, at once; false when the backend has no kernel for it. A null operand stands
-  /// for the constant beside it. An out may be an operand of the same item size.
+  /// One operation over n elements of dense, aligned arrays, at once; false when the backend has no kernel for it. A
+  /// null operand stands for the constant beside it. An out may be an operand of the same item size.
   struct SmallOperand {
     const void* data;
     const void* constant;

@@ -23,8 +23,9 @@ struct Fusion {
   std::vector<Value*> first;    // must be evaluated before this can be lowered; then the plan is void
 };
 
-/// The kernel that computes `root`, and with it the live siblings that share costly work with it, unless it is asked for `alone`.
-/// Output addresses are not yet set. `assumed` lists Pending Values that count as Ready, for explaining a plan without running it.
+/// The kernel that computes `root`, and with it the live siblings that share costly work with it, unless it is asked
+/// for `alone`. Output addresses are not yet set. `assumed` lists Pending Values that count as Ready, for explaining a
+/// plan without running it.
 Fusion lower(Value& root, const std::vector<Value*>* assumed = nullptr, bool alone = false);
 
 /// Sorts, flips and merges the axes of a plan, so that backends see the fewest, in memory order.
