@@ -381,8 +381,8 @@ TEST(Stream, CopiesAnyBytes) {
   std::mt19937 random(1);
   for (std::byte& b : from) b = static_cast<std::byte>(random());
   for (const Kernels& table : tables()) {
-    for (std::size_t offset : {0, 1, 8, 63, 64, 70}) {
-      for (std::size_t n : {0, 1, 5, 63, 64, 65, 127, 128, 200, 4000}) {
+    for (std::size_t offset : {0U, 1U, 8U, 63U, 64U, 70U}) {
+      for (std::size_t n : {0U, 1U, 5U, 63U, 64U, 65U, 127U, 128U, 200U, 4000U}) {
         std::vector<std::byte> to(5000, std::byte{0x5a});
         const std::vector<std::byte> blank = to;
         table.stream(to.data() + offset, from.data() + offset / 2, static_cast<std::int64_t>(n));
