@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "galop/device.hpp"
 #include "galop/dtype.hpp"
 #include "galop/error.hpp"
 #include "galop/shape.hpp"
@@ -171,6 +172,13 @@ class array {
   /// A copy of another dtype (casting="unsafe").
   array astype(DType t) const;
   array copy() const;
+  /// Where it was computed, or will be; evaluates when only the cost decides.
+  Device device() const;
+  /// A copy on the device, whose results stay there; itself when it is placed there already. Throws DeviceError when
+  /// there is no such device.
+  array to_device(Device d) const;
+  array cpu() const { return to_device(kCpu); }
+  array cuda(int ordinal = 0) const { return to_device({DeviceKind::cuda, static_cast<std::int16_t>(ordinal)}); }
   /// Real and imaginary part: views for a complex array.
   array real() const;
   array imag() const;

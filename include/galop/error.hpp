@@ -54,4 +54,10 @@ class BufferError : public Error {
   using Error::Error;
 };
 
+/// A device that is missing, cannot be used or has failed: Python's galop.DeviceError, a RuntimeError.
+class DeviceError : public Error {
+ public:
+  using Error::Error;
+};
+
 }  // namespace galop

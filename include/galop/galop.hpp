@@ -3,6 +3,7 @@
 
 #include "galop/array.hpp"
 #include "galop/create.hpp"
+#include "galop/device.hpp"
 #include "galop/engine.hpp"
 #include "galop/linalg.hpp"
 #include "galop/manipulate.hpp"

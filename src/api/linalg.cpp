@@ -35,7 +35,6 @@ View batch_of(const View& v, int core) {
 /// others.
 void multiply_all(const array& a, const array& b, const array& c) {
   if (c.size() == 0) return;
-  const int core = c.ndim() - 2;
   View whole = batch_of(c.view(), 2);
   View batch_a = broadcast_view("matmul", batch_of(a.view(), 2), whole.shape);
   View batch_b = broadcast_view("matmul", batch_of(b.view(), 2), whole.shape);
@@ -43,24 +42,13 @@ void multiply_all(const array& a, const array& b, const array& c) {
     const int n = x.ndim();
     return Matrix{const_cast<void*>(data), x.shape()[n - 2], x.shape()[n - 1], x.strides()[n - 2], x.strides()[n - 1]};
   };
-  Matrix ma = matrix(a, graph::read_pointer(a)), mb = matrix(b, graph::read_pointer(b));
-  Matrix mc = matrix(c, graph::write_pointer(c));
-  auto step = [](Matrix& m, std::int64_t bytes) { m.data = static_cast<char*>(m.data) + bytes; };
-  Dims at(core, 0);
-  for (;;) {
-    cpu_backend().matmul(c.dtype(), ma, mb, mc);
-    int axis = core - 1;
-    for (; axis >= 0; --axis) {
-      const bool wraps = ++at[axis] == whole.shape[axis];
-      const std::int64_t back = wraps ? at[axis] - 1 : -1;
-      step(ma, -back * batch_a.strides[axis]);
-      step(mb, -back * batch_b.strides[axis]);
-      step(mc, -back * whole.strides[axis]);
-      if (!wraps) break;
-      at[axis] = 0;
-    }
-    if (axis < 0) return;
-  }
+  Product p{c.dtype(), matrix(a, graph::read_pointer(a)), matrix(b, graph::read_pointer(b)), {}};
+  p.c = matrix(c, graph::write_pointer(c));
+  p.batch = whole.shape;
+  p.a_batch = batch_a.strides;
+  p.b_batch = batch_b.strides;
+  p.c_batch = whole.strides;
+  cpu_backend().matmul(p);
 }
 
 /// a (…, n, k) · b (…, k, m). Of the result's last two axes the row or column axis is dropped where the operand was a

@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/op.hpp"
+#include "galop/device.hpp"
 #include "galop/shape.hpp"
 
 namespace galop {
@@ -102,23 +104,38 @@ struct Blocks {
   Dims place_strides{}, packed_strides{};
 };
 
+/// A stack of products c = a · b in one dtype; matrices apart from c. Strides of the stack in bytes, an axis of `batch`
+/// each.
+struct Product {
+  DType dtype;
+  Matrix a, b, c;  // of the first product
+  Dims batch{}, a_batch{}, b_batch{}, c_batch{};
+  bool tf32 = false;  // float32 may be multiplied with the tensor cores' shorter significand
+};
+
+/// What one kernel costs on a device, for choosing where to run it.
+struct DeviceSpeed {
+  double start;      // seconds before anything moves
+  double bandwidth;  // bytes a second of its memory
+  double transfer;   // bytes a second from and to the host; 0: it is the host
+  double math;       // elements a second of a function such as sin in float64
+};
+
+/// A device that computes and has memory. All addresses are of its memory. Work is done in the order of the calls; only
+/// what returns a value to the host waits for it.
 class Backend {
  public:
   virtual ~Backend() = default;
-  /// Throws MemoryError naming the bytes.
+  virtual Device device() const = 0;
+  virtual DeviceSpeed speed() const = 0;
+
+  // Memory. Throws MemoryError naming the bytes.
   virtual Storage allocate(std::int64_t bytes) = 0;
   virtual void release(Storage s) noexcept = 0;
   /// Bytes that an array could have at most here.
   virtual std::int64_t capacity() const = 0;
+
   virtual void run(const Plan& plan) = 0;
-  /// One operation over n elements of dense, aligned arrays, at once; false when the backend has no kernel for it. A
-  /// null operand stands for the constant beside it. An out may be an operand of the same item size.
-  struct SmallOperand {
-    const void* data;
-    const void* constant;
-    DType dtype;
-  };
-  virtual bool run_small(Op op, DType loop, const SmallOperand* operands, void* const* out, std::int64_t n) = 0;
   /// out[i] = op over the elements before and at i, along the last axis of `shape`; strides in bytes.
   virtual void scan(Op op, DType t, const Dims& shape, const void* in, const Dims& in_strides, void* out,
                     const Dims& out_strides) = 0;
@@ -134,17 +151,80 @@ class Backend {
   virtual std::int64_t count_true(const void* mask, std::int64_t n) = 0;
   virtual void positions(const void* mask, std::int64_t n, std::int64_t* out) = 0;
   virtual void compress(const void* mask, std::int64_t n, int itemsize, const void* in, void* out) = 0;
+  virtual void matmul(const Product& p) = 0;
+};
+
+/// The host's processors; its memory is the program's.
+class HostBackend : public Backend {
+ public:
+  /// One operation over n elements of dense, aligned arrays, at once; false when the backend has no kernel for it. A
+  /// null operand stands for the constant beside it. An out may be an operand of the same item size.
+  struct SmallOperand {
+    const void* data;
+    const void* constant;
+    DType dtype;
+  };
+  virtual bool run_small(Op op, DType loop, const SmallOperand* operands, void* const* out, std::int64_t n) = 0;
   /// f(begin, end) for parts that cover [0, n), on several threads at once; none is below `grain` items, save when n
   /// is.
   virtual void parallel(std::int64_t n, std::int64_t grain,
                         const std::function<void(std::int64_t, std::int64_t)>& f) = 0;
   /// 0: all cores allowed.
   virtual void set_threads(int n) = 0;
-  /// c = a · b in dtype t; c does not overlap a or b.
-  virtual void matmul(DType t, const Matrix& a, const Matrix& b, const Matrix& c) = 0;
+  /// The mapping of Galop's own that holds the address of a large array, {} for other memory: what a device can pin.
+  virtual Storage region(const void* p) const = 0;
+  /// `forget` hears of each such mapping just before it goes; it must allocate nothing.
+  virtual void watch_regions(void (*forget)(char* base, std::int64_t bytes) noexcept) = 0;
+};
+
+/// A device with memory of its own, opened from a plug-in. A failure shows as DeviceError, at the latest when it is
+/// waited for; then alive() is false, and what it holds is lost.
+class DeviceBackend : public Backend {
+ public:
+  virtual std::string name() const = 0;
+  /// Compute capability as one number: 90 for 9.0.
+  virtual int capability() const = 0;
+  virtual bool alive() const = 0;
+  /// Waits for everything.
+  virtual void synchronize() = 0;
+
+  /// Copies from and to the host: when they return, the host's memory can be written, or read. Another device's memory
+  /// goes by way of the host unless `copy_peer` can do better.
+  virtual void upload(void* to, const void* from, std::int64_t bytes) = 0;
+  virtual void download(void* to, const void* from, std::int64_t bytes) = 0;
+  virtual void copy(void* to, const void* from, std::int64_t bytes) = 0;
+  virtual bool copy_peer(void* to, int from_ordinal, const void* from, std::int64_t bytes) = 0;
+
+  virtual DeviceMemory memory() const = 0;
+  /// Gives memory that no array uses back to the driver.
+  virtual void trim() = 0;
+  /// The most bytes that allocate() gives out; 0: no limit.
+  virtual void set_limit(std::int64_t bytes) = 0;
+
+  /// Makes later work here wait for what `stream` has been given so far, and `stream` wait for what was started here.
+  /// Streams are the driver's handles; 0 is not valid here, 1 and 2 are the default streams.
+  virtual void wait_for(std::uintptr_t stream) = 0;
+  virtual void make_wait(std::uintptr_t stream) = 0;
 };
 
 /// The host's processors.
-Backend& cpu_backend();
+HostBackend& cpu_backend();
+
+/// GPUs that can be used; opens the plug-in when it is first asked and a driver answers.
+int cuda_device_count();
+/// Why there is none, with the remedy; empty when there is one.
+std::string why_no_cuda();
+/// Throws DeviceError when there is no such GPU, with the reason.
+DeviceBackend& cuda_backend(int ordinal);
+/// Of a device that is not automatic.
+Backend& backend_of(Device d);
+
+/// What a plug-in's one function `galop_device_plugin` returns.
+struct DevicePlugin {
+  const char* version;                  // GALOP_VERSION of its build: its classes are those of this header
+  int (*count)();                       // of usable devices
+  DeviceBackend* (*open)(int ordinal);  // kept until the process ends; throws DeviceError
+};
+using DevicePluginEntry = const DevicePlugin* (*)();
 
 }  // namespace galop

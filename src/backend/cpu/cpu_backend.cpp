@@ -16,9 +16,13 @@ namespace galop {
 namespace cpu {
 namespace {
 
-class CpuBackend final : public Backend {
+class CpuBackend final : public HostBackend {
  public:
   CpuBackend() { survive_forks(); }
+
+  Device device() const override { return kCpu; }
+  // Of 16 cores of a server; which side of a choice a smaller machine is on hardly changes.
+  DeviceSpeed speed() const override { return {8e-6, 5e9 * allowed_cores(), 0, 3e8 * allowed_cores()}; }
 
   Storage allocate(std::int64_t bytes) override {
     const Block b = cpu::allocate(bytes);
@@ -97,15 +101,37 @@ class CpuBackend final : public Backend {
 
   void set_threads(int n) override { set_thread_count(n > 0 ? n : allowed_cores()); }
 
-  void matmul(DType t, const Matrix& a, const Matrix& b, const Matrix& c) override {
-    gemm(t, c.rows, c.cols, a.cols, {a.data, a.row, a.col}, {b.data, b.row, b.col}, {c.data, c.row, c.col});
+  void matmul(const Product& p) override {
+    Matrix a = p.a, b = p.b, c = p.c;
+    auto step = [](Matrix& m, std::int64_t bytes) { m.data = static_cast<char*>(m.data) + bytes; };
+    Dims at(p.batch.size(), 0);
+    for (;;) {
+      gemm(p.dtype, c.rows, c.cols, a.cols, {a.data, a.row, a.col}, {b.data, b.row, b.col}, {c.data, c.row, c.col});
+      int axis = p.batch.size() - 1;
+      for (; axis >= 0; --axis) {
+        const bool wraps = ++at[axis] == p.batch[axis];
+        const std::int64_t back = wraps ? at[axis] - 1 : -1;
+        step(a, -back * p.a_batch[axis]);
+        step(b, -back * p.b_batch[axis]);
+        step(c, -back * p.c_batch[axis]);
+        if (!wraps) break;
+        at[axis] = 0;
+      }
+      if (axis < 0) return;
+    }
   }
+
+  Storage region(const void* p) const override {
+    const Block b = region_of(p);
+    return {b.data, b.bytes, b.capacity};
+  }
+  void watch_regions(void (*forget)(char* base, std::int64_t bytes) noexcept) override { cpu::watch_regions(forget); }
 };
 
 }  // namespace
 }  // namespace cpu
 
-Backend& cpu_backend() {
+HostBackend& cpu_backend() {
   static auto* backend = new cpu::CpuBackend;  // never destroyed: arrays may outlive main
   return *backend;
 }

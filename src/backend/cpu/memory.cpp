@@ -164,6 +164,8 @@ struct Central {
   // Medium and large.
   std::map<std::int64_t, std::vector<Free>> medium_free;
   std::multimap<std::int64_t, Free> large_free;
+  std::map<char*, std::int64_t> regions;  // all large blocks, in use or free, by address
+  void (*forget)(char* base, std::int64_t bytes) noexcept = nullptr;
   char* arena = nullptr;
   char* arena_end = nullptr;
   std::int64_t in_use = 0;
@@ -341,6 +343,8 @@ void trim_small(Central& c) {
 
 void unmap_large(Central& c, std::multimap<std::int64_t, Free>::iterator entry) {
   show(entry->second.base, entry->first);
+  if (c.forget) c.forget(entry->second.base, entry->first);
+  c.regions.erase(entry->second.base);
   munmap(entry->second.base, static_cast<std::size_t>(entry->first));
   c.large_cached -= entry->first;
   c.large_free.erase(entry);
@@ -412,6 +416,7 @@ char* take_large(Central& c, std::int64_t bytes, std::int64_t& capacity, bool& f
   if (base == nullptr) out_of_memory(bytes, std::max<std::int64_t>(available_memory(), 0));
   madvise(base, static_cast<std::size_t>(capacity), MADV_HUGEPAGE);
   hide(base, capacity);
+  c.regions.emplace(base, capacity);
   return base;
 }
 
@@ -500,6 +505,22 @@ MemoryStatistics memory_statistics() {
   for (std::size_t k = 0; k < kClasses; ++k)
     s.cached += static_cast<std::int64_t>(c.small_free[k].size()) * class_bytes(k);
   return s;
+}
+
+Block region_of(const void* p) {
+  Central& c = central();
+  const std::lock_guard lock(c.mutex);
+  const auto* address = static_cast<const char*>(p);
+  auto after = c.regions.upper_bound(const_cast<char*>(address));
+  if (after == c.regions.begin()) return {};
+  const auto& [base, bytes] = *std::prev(after);
+  return address < base + bytes ? Block{base, bytes, bytes} : Block{};
+}
+
+void watch_regions(void (*forget)(char* base, std::int64_t bytes) noexcept) {
+  Central& c = central();
+  const std::lock_guard lock(c.mutex);
+  c.forget = forget;
 }
 
 bool poisons_memory() {

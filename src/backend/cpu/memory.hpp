@@ -27,6 +27,12 @@ void release(Block block) noexcept;
 /// Gives all free memory back to the system, but for what other threads keep in their own small caches.
 void trim();
 
+/// The mapping of its own that holds the address of a block above 8 MiB, {} for other addresses. It stays mapped until
+/// the watcher hears of it.
+Block region_of(const void* p);
+/// `forget` hears of each such mapping just before it goes; it must not allocate here.
+void watch_regions(void (*forget)(char* base, std::int64_t bytes) noexcept);
+
 struct MemoryStatistics {
   std::int64_t in_use = 0;  // bytes of blocks not yet released, as their capacities
   std::int64_t cached = 0;  // bytes free but kept resident, other threads' small caches excepted

@@ -1,0 +1,100 @@
+// The devices that are there: opens the plug-in of GPUs when it is first asked for one, and keeps each opened device.
+#include <dlfcn.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend/backend.hpp"
+#include "backend/gpu_probe.hpp"
+#include "galop/error.hpp"
+
+namespace galop {
+namespace {
+
+// GALOP_CUDA_PLUGIN, else beside this library.
+std::string plugin_path() {
+  if (const char* named = std::getenv("GALOP_CUDA_PLUGIN"); named && *named) return named;
+  Dl_info here{};
+  if (!dladdr(reinterpret_cast<void*>(&plugin_path), &here) || !here.dli_fname) return "libgalop_cuda.so";
+  return (std::filesystem::path(here.dli_fname).parent_path() / "libgalop_cuda.so").string();
+}
+
+struct Devices {
+  const DevicePlugin* plugin = nullptr;
+  std::string reason;
+  std::mutex mutex;
+  std::vector<DeviceBackend*> opened;
+
+  Devices() {
+    const bool named = std::getenv("GALOP_CUDA_PLUGIN") != nullptr;
+    if (!named) {
+      // Without a driver nothing is opened, so that a machine without a GPU pays a look at the file system only.
+      const GpuReport report = probe_gpus();
+      if (!report.usable) {
+        for (const std::string& a : report.advice) reason += (reason.empty() ? "" : "; ") + a;
+        if (reason.empty()) reason = "no NVIDIA GPU was found";
+        return;
+      }
+    }
+    const std::string path = plugin_path();
+    void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+      const char* why = dlerror();
+      reason = "Galop's CUDA plug-in cannot be opened (" + std::string(why ? why : path) +
+               "): build Galop where the headers of CUDA 13 are, or install a wheel that has it";
+      return;
+    }
+    const auto entry = reinterpret_cast<DevicePluginEntry>(dlsym(library, "galop_device_plugin"));
+    const DevicePlugin* found = entry ? entry() : nullptr;
+    if (!found || std::string_view(found->version) != GALOP_VERSION) {
+      reason = path + " belongs to another version of Galop" + (found ? " (" + std::string(found->version) + ")" : "") +
+               "; this is " GALOP_VERSION;
+      return;
+    }
+    try {
+      opened.resize(static_cast<std::size_t>(found->count()), nullptr);
+    } catch (const Error& e) {
+      reason = e.what();
+      return;
+    }
+    if (opened.empty())
+      reason = "the CUDA plug-in sees no GPU that it can use";
+    else
+      plugin = found;
+  }
+};
+
+Devices& devices() {
+  static auto* d = new Devices;  // never destroyed: arrays may outlive main
+  return *d;
+}
+
+}  // namespace
+
+int cuda_device_count() { return static_cast<int>(devices().plugin ? devices().opened.size() : 0); }
+
+std::string why_no_cuda() { return devices().reason; }
+
+DeviceBackend& cuda_backend(int ordinal) {
+  Devices& d = devices();
+  if (!d.plugin) throw DeviceError("[device] cuda cannot be used: " + d.reason);
+  if (ordinal < 0 || ordinal >= cuda_device_count())
+    throw DeviceError("[device] the machine has " + std::to_string(cuda_device_count()) +
+                      " usable GPUs; got cuda:" + std::to_string(ordinal));
+  const std::lock_guard lock(d.mutex);
+  DeviceBackend*& slot = d.opened[static_cast<std::size_t>(ordinal)];
+  if (!slot) slot = d.plugin->open(ordinal);
+  return *slot;
+}
+
+Backend& backend_of(Device d) {
+  if (d.kind == DeviceKind::cuda) return cuda_backend(d.ordinal);
+  return cpu_backend();
+}
+
+}  // namespace galop
