@@ -167,7 +167,7 @@ std::optional<array> map_small(Op op, DType loop, DType result, std::span<const 
   const OpInfo& row = info(op);
   if (op == Op::cast || row.nout != 1 || loop == DType::float16 || result != result_dtype(op, 0, loop))
     return std::nullopt;
-  Backend::SmallOperand in[3];
+  HostBackend::SmallOperand in[3];
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const DType want = op == Op::where && i == 0 ? DType::bool_ : row.int_second && i == 1 ? DType::int64 : loop;
     const MapOperand& m = operands[i];
