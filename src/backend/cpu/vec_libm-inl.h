@@ -1,5 +1,5 @@
-// The C library's functions over lanes of float and double: glibc's libmvec where its result is within 4 ULP everywhere
-// and every special value exact, SLEEF elsewhere. tests/cpp/kernels_test.cpp holds both to that.
+// The C library's functions over lanes of float and double, from the libraries that libm.def names, and what is built
+// on them.
 #if defined(GALOP_CPU_VEC_LIBM_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GALOP_CPU_VEC_LIBM_INL_H_
 #undef GALOP_CPU_VEC_LIBM_INL_H_
@@ -9,106 +9,81 @@
 
 #include "backend/cpu/vec_math-inl.h"
 
-// Neither library's header declares functions for a target that a pragma chooses, so they are declared here.
-#undef GALOP_SLEEF_D
-#undef GALOP_SLEEF_F
-#undef GALOP_MVEC_D
-#undef GALOP_MVEC_F
-#if HWY_TARGET == HWY_AVX3
-#define GALOP_SLEEF_D(name, ulp) Sleef_##name##d8_##ulp##avx512f
-#define GALOP_SLEEF_F(name, ulp) Sleef_##name##f16_##ulp##avx512f
-#define GALOP_MVEC_D(args, name) _ZGVeN8##args##_##name
-#define GALOP_MVEC_F(args, name) _ZGVeN16##args##_##name##f
-#elif HWY_TARGET == HWY_AVX2
-#define GALOP_SLEEF_D(name, ulp) Sleef_##name##d4_##ulp##avx2
-#define GALOP_SLEEF_F(name, ulp) Sleef_##name##f8_##ulp##avx2
-#define GALOP_MVEC_D(args, name) _ZGVdN4##args##_##name
-#define GALOP_MVEC_F(args, name) _ZGVdN8##args##_##name##f
-#elif HWY_TARGET == HWY_SSE4
-#define GALOP_SLEEF_D(name, ulp) Sleef_##name##d2_##ulp##sse4
-#define GALOP_SLEEF_F(name, ulp) Sleef_##name##f4_##ulp##sse4
-#define GALOP_MVEC_D(args, name) _ZGVbN2##args##_##name
-#define GALOP_MVEC_F(args, name) _ZGVbN4##args##_##name##f
-#else
-#define GALOP_SLEEF_D(name, ulp) Sleef_##name##d2_##ulp##advsimd
-#define GALOP_SLEEF_F(name, ulp) Sleef_##name##f4_##ulp##advsimd
+// Clang passes vectors of more than 16 bytes in memory where only a pragma enables AVX, and not its whole file (LLVM's
+// issues 53619 and 64706). The libraries expect them in registers, so with clang they are called through libm_avx2.cpp
+// and libm_avx3.cpp, which are compiled for their instruction set as a whole.
+#undef GALOP_LIBM_CALLS
+#if defined(__clang__) && HWY_TARGET == HWY_AVX2
+#define GALOP_LIBM_CALLS libm_avx2
+#elif defined(__clang__) && HWY_TARGET == HWY_AVX3
+#define GALOP_LIBM_CALLS libm_avx3
 #endif
 
-#undef GALOP_USE_MVEC
-#if defined(__x86_64__) && defined(__GLIBC__) && !defined(GALOP_NO_MVEC)
-#if __GLIBC_PREREQ(2, 35)
-#define GALOP_USE_MVEC 1
-#endif
-#endif
-
-// libmvec's function, or SLEEF's of the same name and the given bound where there is no libmvec.
-#undef GALOP_FAST_D
-#undef GALOP_FAST_F
-#ifdef GALOP_USE_MVEC
-#define GALOP_FAST_D(args, name, ulp) GALOP_MVEC_D(args, name)
-#define GALOP_FAST_F(args, name, ulp) GALOP_MVEC_F(args, name)
-#else
-#define GALOP_FAST_D(args, name, ulp) GALOP_SLEEF_D(name, ulp)
-#define GALOP_FAST_F(args, name, ulp) GALOP_SLEEF_F(name, ulp)
+#ifdef GALOP_LIBM_CALLS
+namespace galop::cpu::GALOP_LIBM_CALLS {
+#define GALOP_LIBM1_D(ours, symbol_d) void ours##_d(void* r, const void* x) noexcept;
+#define GALOP_LIBM1(ours, symbol_d, symbol_f) \
+  GALOP_LIBM1_D(ours, symbol_d)               \
+  void ours##_f(void* r, const void* x) noexcept;
+#define GALOP_LIBM2(ours, symbol_d, symbol_f)                    \
+  void ours##_d(void* r, const void* x, const void* y) noexcept; \
+  void ours##_f(void* r, const void* x, const void* y) noexcept;
+#include "backend/cpu/libm.def"
+}  // namespace galop::cpu::GALOP_LIBM_CALLS
 #endif
 
 HWY_BEFORE_NAMESPACE();
 namespace galop::cpu::HWY_NAMESPACE {
 
+#ifdef GALOP_LIBM_CALLS
+template <class T>
+GALOP_INLINE V<T> call_out(void (*f)(void*, const void*) noexcept, V<T> x) {
+  V<T> r;
+  f(&r.v, &x.v);
+  return r;
+}
+template <class T>
+GALOP_INLINE V<T> call_out(void (*f)(void*, const void*, const void*) noexcept, V<T> x, V<T> y) {
+  V<T> r;
+  f(&r.v, &x.v, &y.v);
+  return r;
+}
+#define GALOP_LIBM1_D(ours, symbol_d) \
+  GALOP_INLINE V<double> ours(V<double> x) { return call_out(GALOP_LIBM_CALLS::ours##_d, x); }
+#define GALOP_LIBM1(ours, symbol_d, symbol_f) \
+  GALOP_LIBM1_D(ours, symbol_d)               \
+  GALOP_INLINE V<float> ours(V<float> x) { return call_out(GALOP_LIBM_CALLS::ours##_f, x); }
+#define GALOP_LIBM2(ours, symbol_d, symbol_f)                                                                  \
+  GALOP_INLINE V<double> ours(V<double> x, V<double> y) { return call_out(GALOP_LIBM_CALLS::ours##_d, x, y); } \
+  GALOP_INLINE V<float> ours(V<float> x, V<float> y) { return call_out(GALOP_LIBM_CALLS::ours##_f, x, y); }
+#else
+// Neither library's header declares functions for a target that a pragma chooses, so they are declared here.
 using RawD = V<double>::Raw;
 using RawF = V<float>::Raw;
-
-#define GALOP_LIBM1(ours, symbol_d, symbol_f)                                   \
-  extern "C" RawD symbol_d(RawD);                                               \
-  extern "C" RawF symbol_f(RawF);                                               \
-  GALOP_INLINE V<double> ours(V<double> x) { return V<double>(symbol_d(x.v)); } \
+#define GALOP_LIBM1_D(ours, symbol_d) \
+  extern "C" RawD symbol_d(RawD);     \
+  GALOP_INLINE V<double> ours(V<double> x) { return V<double>(symbol_d(x.v)); }
+#define GALOP_LIBM1(ours, symbol_d, symbol_f) \
+  GALOP_LIBM1_D(ours, symbol_d)               \
+  extern "C" RawF symbol_f(RawF);             \
   GALOP_INLINE V<float> ours(V<float> x) { return V<float>(symbol_f(x.v)); }
 #define GALOP_LIBM2(ours, symbol_d, symbol_f)                                                     \
   extern "C" RawD symbol_d(RawD, RawD);                                                           \
   extern "C" RawF symbol_f(RawF, RawF);                                                           \
   GALOP_INLINE V<double> ours(V<double> x, V<double> y) { return V<double>(symbol_d(x.v, y.v)); } \
   GALOP_INLINE V<float> ours(V<float> x, V<float> y) { return V<float>(symbol_f(x.v, y.v)); }
-
-// SLEEF where it is both faster and no less exact; for log of float because NumPy's own error leaves no room beside
-// libmvec's 3.9 ULP.
-GALOP_LIBM1(exp, GALOP_FAST_D(v, exp, u10), GALOP_FAST_F(v, exp, u10))
-GALOP_LIBM1(exp2, GALOP_FAST_D(v, exp2, u10), GALOP_FAST_F(v, exp2, u10))
-GALOP_LIBM1(expm1, GALOP_FAST_D(v, expm1, u10), GALOP_FAST_F(v, expm1, u10))
-GALOP_LIBM1(log, GALOP_FAST_D(v, log, u10), GALOP_SLEEF_F(log, u10))
-GALOP_LIBM1(log2, GALOP_FAST_D(v, log2, u10), GALOP_FAST_F(v, log2, u10))
-GALOP_LIBM1(log10, GALOP_FAST_D(v, log10, u10), GALOP_FAST_F(v, log10, u10))
-GALOP_LIBM1(log1p_of, GALOP_FAST_D(v, log1p, u10), GALOP_FAST_F(v, log1p, u10))
-GALOP_LIBM1(sin_of, GALOP_FAST_D(v, sin, u10), GALOP_FAST_F(v, sin, u10))
-GALOP_LIBM1(cos_of, GALOP_FAST_D(v, cos, u10), GALOP_FAST_F(v, cos, u10))
-GALOP_LIBM1(tan_of, GALOP_FAST_D(v, tan, u10), GALOP_FAST_F(v, tan, u10))
-GALOP_LIBM1(arcsin, GALOP_FAST_D(v, asin, u35), GALOP_SLEEF_F(asin, u35))
-GALOP_LIBM1(arccos, GALOP_SLEEF_D(acos, u35), GALOP_SLEEF_F(acos, u35))
-GALOP_LIBM1(arctan, GALOP_FAST_D(v, atan, u35), GALOP_SLEEF_F(atan, u35))
-GALOP_LIBM1(sinh_of, GALOP_FAST_D(v, sinh, u10), GALOP_FAST_F(v, sinh, u10))
-GALOP_LIBM1(cosh_of, GALOP_FAST_D(v, cosh, u10), GALOP_FAST_F(v, cosh, u10))
-GALOP_LIBM1(tanh, GALOP_SLEEF_D(tanh, u35), GALOP_FAST_F(v, tanh, u35))
-GALOP_LIBM1(arcsinh_of, GALOP_FAST_D(v, asinh, u10), GALOP_FAST_F(v, asinh, u10))
-GALOP_LIBM1(arccosh_of, GALOP_FAST_D(v, acosh, u10), GALOP_FAST_F(v, acosh, u10))
-GALOP_LIBM1(arctanh, GALOP_FAST_D(v, atanh, u10), GALOP_FAST_F(v, atanh, u10))
-GALOP_LIBM1(cbrt, GALOP_FAST_D(v, cbrt, u35), GALOP_FAST_F(v, cbrt, u35))
-GALOP_LIBM1(erf, GALOP_FAST_D(v, erf, u10), GALOP_FAST_F(v, erf, u10))
-GALOP_LIBM1(erfc, GALOP_FAST_D(v, erfc, u15), GALOP_FAST_F(v, erfc, u15))
-GALOP_LIBM2(power_of, GALOP_FAST_D(vv, pow, u10), GALOP_FAST_F(vv, pow, u10))
-GALOP_LIBM2(arctan2, GALOP_SLEEF_D(atan2, u35), GALOP_SLEEF_F(atan2, u35))
-GALOP_LIBM2(hypot, GALOP_FAST_D(vv, hypot, u35), GALOP_FAST_F(vv, hypot, u35))
-#undef GALOP_LIBM1
-#undef GALOP_LIBM2
+#endif
+#include "backend/cpu/libm.def"
 
 #ifdef GALOP_USE_MVEC
 // libmvec's reduction of huge float64 angles loses up to 8 ULP near multiples of pi / 2; SLEEF's does not.
-#define GALOP_ANGLE(name)                                                                              \
-  extern "C" RawD GALOP_SLEEF_D(name, u10)(RawD);                                                      \
-  GALOP_INLINE V<double> name(V<double> x) {                                                           \
-    const auto huge = absolute(x) > V<double>(0x1p20);                                                 \
-    V<double> r = name##_of(x);                                                                        \
-    if (__builtin_expect(any(huge), 0)) r = select(huge, V<double>(GALOP_SLEEF_D(name, u10)(x.v)), r); \
-    return r;                                                                                          \
-  }                                                                                                    \
+#define GALOP_ANGLE(name)                                                       \
+  GALOP_INLINE V<double> name(V<double> x) {                                    \
+    const auto huge = absolute(x) > V<double>(0x1p20);                          \
+    V<double> r = name##_of(x);                                                 \
+    if (__builtin_expect(any(huge), 0)) r = select(huge, name##_of_huge(x), r); \
+    return r;                                                                   \
+  }                                                                             \
   GALOP_INLINE V<float> name(V<float> x) { return name##_of(x); }
 #else
 #define GALOP_ANGLE(name)                                           \
