@@ -97,7 +97,7 @@ void array::assign(const arg& values) const {
   graph::Lock lock;
   api::require_writeable("setitem", *this);
   if (!values.is_array()) {
-    if (size() == 1 && cell_->value->ready()) {
+    if (size() == 1 && graph::on_host(*this)) {
       // a[i] = x: the element goes straight into its place.
       alignas(16) std::byte bits[16];
       values.as_scalar().store(dtype_, bits);
@@ -186,7 +186,7 @@ void array::item_into(DType t, void* to, std::int64_t i) const {
     i /= view_.shape[axis];
   }
   const auto bytes = static_cast<std::size_t>(galop::itemsize(t));
-  if (t == dtype_) {
+  if (t == dtype_ && (graph::on_host(*this) || nbytes() == itemsize())) {
     std::memcpy(to, static_cast<const char*>(graph::read_pointer(*this)) + place, bytes);
   } else {
     array element = graph::cast(with_view({{}, {}, view_.offset + place}), t);
@@ -208,14 +208,12 @@ const void* array::data() const {
 
 void* array::export_data() const {
   graph::Lock lock;
-  void* p = writeable_ ? graph::write_pointer(*this) : const_cast<void*>(graph::read_pointer(*this));
-  ++cell_->exports;
-  return p;
+  return graph::export_pointer(*this, kCpu);
 }
 
 void array::release_export() const {
   graph::Lock lock;
-  --cell_->exports;
+  cell_->value->buffer->end_export();
 }
 
 array from_memory(void* data, DType t, const Dims& shape, const Dims& strides, bool writeable,

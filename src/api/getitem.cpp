@@ -15,11 +15,11 @@ const array* as_mask(const index& part) {
 }
 
 /// The axes of a block of a selection in memory order, as the backend takes them.
-Blocks blocks_of(const array& a, const api::Selection& s, const Dims& order) {
+Blocks blocks_of(const array& a, const api::Selection& s, const Dims& order, Device d) {
   Blocks b{};
   b.itemsize = a.itemsize();
   b.count = s.count;
-  b.offsets = s.offsets;
+  b.offsets = s.offsets(d);
   for (std::int64_t axis : order) {
     b.shape.push_back(s.view.shape[static_cast<int>(axis)]);
     b.place_strides.push_back(s.view.strides[static_cast<int>(axis)]);
@@ -34,11 +34,12 @@ array gathered(const array& a, const api::Selection& s) {
   const Dims order = memory_order(s.view.ndim(), views);
   const Dims shape = s.shape();
   checked_size("getitem", shape, a.itemsize());
-  Blocks b = blocks_of(a, s, order);
+  const graph::Place place = graph::place_call({&a});
+  Blocks b = blocks_of(a, s, order, place.device);
   Dims packed_shape;
   for (std::int64_t axis : s.picked_order) packed_shape.push_back(s.picked[static_cast<int>(axis)]);
   for (std::int64_t d : b.shape) packed_shape.push_back(d);
-  array packed = graph::make_empty(packed_shape, a.dtype());
+  array packed = graph::make_empty(packed_shape, a.dtype(), place);
 
   // The packed axes at their places in the result.
   const int picked = s.picked.size();
@@ -56,10 +57,10 @@ array gathered(const array& a, const api::Selection& s) {
   if (packed.size() > 0) {
     b.packed_step = a.itemsize();
     for (std::int64_t d : b.shape) b.packed_step *= d;
-    auto* from = static_cast<const char*>(graph::read_pointer(a)) + (s.view.offset - a.view().offset);
+    auto* from = static_cast<const char*>(graph::read_pointer(a, place.device)) + (s.view.offset - a.view().offset);
     b.places = const_cast<char*>(from);
-    b.packed = graph::write_pointer(packed);
-    cpu_backend().gather(b);
+    b.packed = graph::write_pointer(packed, place.device);
+    backend_of(place.device).gather(b);
   }
   return packed.with_view(std::move(result));
 }
@@ -71,10 +72,13 @@ array compressed(const array& a, const array& mask) {
                      to_string(a.shape()));
   array m = mask.is_c_contiguous() ? mask : api::c_order_copy(mask);
   array x = a.is_c_contiguous() ? a : api::c_order_copy(a);
-  const void* bits = graph::read_pointer(m);
-  array r = graph::make_empty({cpu_backend().count_true(bits, m.size())}, a.dtype());
+  const graph::Place place = graph::place_call({&x, &m});
+  Backend& backend = backend_of(place.device);
+  const void* bits = graph::read_pointer(m, place.device);
+  array r = graph::make_empty({backend.count_true(bits, m.size())}, a.dtype(), place);
   if (r.size() > 0)
-    cpu_backend().compress(bits, m.size(), a.itemsize(), graph::read_pointer(x), graph::write_pointer(r));
+    backend.compress(bits, m.size(), a.itemsize(), graph::read_pointer(x, place.device),
+                     graph::write_pointer(r, place.device));
   return r;
 }
 
@@ -191,12 +195,15 @@ void array::set(std::span<const index> parts, const arg& values) const {
 
   Dims axes;
   for (int i = 0; i < s.view.ndim(); ++i) axes.push_back(i);
-  Blocks b = blocks_of(*this, s, axes);
-  b.packed = const_cast<void*>(graph::read_pointer(v));
+  const Device d = graph::writing_place(*this, graph::place_call({this, &v}).device);
+  // First: it may evaluate those who read the array.
+  auto* places = static_cast<char*>(graph::write_pointer(*this, d)) + (s.view.offset - view_.offset);
+  Blocks b = blocks_of(*this, s, axes, d);
+  b.places = places;
+  b.packed = const_cast<void*>(graph::read_pointer(v, d));
   b.packed_step = v.strides()[0];
   for (int i = 0; i < s.view.ndim(); ++i) b.packed_strides.push_back(v.strides()[i + 1]);
-  b.places = static_cast<char*>(graph::write_pointer(*this)) + (s.view.offset - view_.offset);
-  cpu_backend().scatter(b);
+  backend_of(d).scatter(b);
 }
 
 array compress_mask(const array& a, const array& mask) {

@@ -11,8 +11,6 @@
 namespace galop::api {
 namespace {
 
-constexpr std::int64_t kFew = 1024;  // places whose offsets need no array
-
 [[noreturn]] void out_of_bounds(std::int64_t i, int axis, std::int64_t extent) {
   throw IndexError("[index] index out of bounds for axis " + std::to_string(axis) + " of extent " +
                    std::to_string(extent) + "; got " + std::to_string(i));
@@ -171,30 +169,32 @@ Selection select(const array& a, std::span<const index> parts, bool keep_order) 
   if (keep_order && s.view.size() == 1) s.picked_order = memory_order(s.picked.size(), pointers);
 
   // Index arrays as int64 side by side, so that the backend reads them in one loop.
-  std::vector<IndexedAxis> axes;
+  std::vector<const array*> operands;
   for (std::size_t k = 0; k < walk.picked.size(); ++k) {
     Picked& p = walk.picked[k];
     array x = p.index.with_view(views[k]).transpose(s.picked_order);
     if (x.dtype() != DType::int64) x = graph::cast(x, DType::int64);
-    const bool aligned = reinterpret_cast<std::uintptr_t>(graph::read_pointer(x)) % alignof(std::int64_t) == 0;
-    p.index = aligned && x.is_c_contiguous() ? x : c_order_copy(x);
-    axes.push_back({static_cast<const std::int64_t*>(graph::read_pointer(p.index)), p.extent, p.stride});
+    // Of memory from outside the elements may lie at any address.
+    p.index = x.is_c_contiguous() && !x.cell()->shared_with_outside() && x.view().offset % 8 == 0 ? x : c_order_copy(x);
+    operands.push_back(&p.index);
   }
-  std::int64_t* offsets;
-  if (count <= kFew) {
-    s.few.resize(static_cast<std::size_t>(count));
-    offsets = s.few.data();
-  } else {
-    s.many = graph::make_empty({count}, DType::int64);
-    offsets = static_cast<std::int64_t*>(graph::write_pointer(*s.many));
-  }
-  s.offsets = offsets;
-  if (cpu_backend().locate(axes, count, offsets)) return s;
-  for (std::size_t k = 0; k < axes.size(); ++k)
+  const graph::Place place = graph::place_call(operands);
+  std::vector<IndexedAxis> axes;
+  for (const Picked& p : walk.picked)
+    axes.push_back({static_cast<const std::int64_t*>(graph::read_pointer(p.index, place.device)), p.extent, p.stride});
+  s.places = graph::make_empty({count}, DType::int64, place);
+  auto* offsets = static_cast<std::int64_t*>(graph::write_pointer(s.places, place.device));
+  if (count == 0 || backend_of(place.device).locate(axes, count, offsets)) return s;
+  for (const Picked& p : walk.picked) {
+    const auto* numbers = static_cast<const std::int64_t*>(graph::read_pointer(p.index));
     for (std::int64_t i = 0; i < count; ++i)
-      if (std::int64_t v = axes[k].index[i]; v < -axes[k].extent || v >= axes[k].extent)
-        out_of_bounds(v, walk.picked[k].axis, axes[k].extent);
+      if (const std::int64_t v = numbers[i]; v < -p.extent || v >= p.extent) out_of_bounds(v, p.axis, p.extent);
+  }
   return s;
+}
+
+const std::int64_t* Selection::offsets(Device d) const {
+  return static_cast<const std::int64_t*>(graph::read_pointer(places, d));
 }
 
 }  // namespace galop::api

@@ -198,8 +198,10 @@ std::optional<View> beside(const array& a, const array& b) {
   if (a.cell() == b.cell()) return v;
   // Storage of Galop's own belongs to one cell; only memory of somebody else can be reached through two.
   if (!a.cell()->shared_with_outside() || !b.cell()->shared_with_outside()) return std::nullopt;
-  v.offset = a.view().offset +
-             (static_cast<const char*>(graph::read_pointer(b)) - static_cast<const char*>(graph::read_pointer(a)));
+  const graph::Buffer& of_a = *a.cell()->value->buffer;
+  const graph::Buffer& of_b = *b.cell()->value->buffer;
+  if (!(of_a.home() == of_b.home())) return std::nullopt;
+  v.offset += of_b.address(of_b.home()) - of_a.address(of_a.home());
   return v;
 }
 
@@ -225,9 +227,12 @@ std::vector<array> nonzero(const array& a) {
   if (a.ndim() == 0) throw ValueError("[nonzero] 0-d arrays have no positions" + got(a));
   array m = a.dtype() == DType::bool_ ? a : not_equal(a, 0);
   if (!m.is_c_contiguous()) m = api::c_order_copy(m);
-  const void* bits = graph::read_pointer(m);
-  array flat = graph::make_empty({cpu_backend().count_true(bits, m.size())}, DType::int64);
-  if (flat.size() > 0) cpu_backend().positions(bits, m.size(), static_cast<std::int64_t*>(graph::write_pointer(flat)));
+  const graph::Place place = graph::place_call({&m});
+  Backend& backend = backend_of(place.device);
+  const void* bits = graph::read_pointer(m, place.device);
+  array flat = graph::make_empty({backend.count_true(bits, m.size())}, DType::int64, place);
+  if (flat.size() > 0)
+    backend.positions(bits, m.size(), static_cast<std::int64_t*>(graph::write_pointer(flat, place.device)));
   if (a.ndim() == 1) return {flat};
   std::vector<array> r;
   std::int64_t inside = a.size();

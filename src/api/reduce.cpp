@@ -272,12 +272,14 @@ array ufunc::accumulate(const array& a, int axis, std::optional<DType> dtype, co
   const DType loop = accumulation_dtype(op(), a.dtype(), dtype, out);
   check_exponents(op(), loop, a, std::uint64_t{1} << k);
   const array x = a.dtype() == loop ? a : graph::cast(a, loop);
-  array r = graph::make_empty(a.shape(), loop);
+  const graph::Place place = graph::place_call({&x});
+  array r = graph::make_empty(a.shape(), loop, place);
   if (r.size() > 0) {
     const array from = axis_last(x, k);
     const array to = axis_last(r, k);
-    const void* in = graph::read_pointer(from);
-    cpu_backend().scan(op(), loop, from.shape(), in, from.strides(), graph::write_pointer(to), to.strides());
+    const void* in = graph::read_pointer(from, place.device);
+    backend_of(place.device)
+        .scan(op(), loop, from.shape(), in, from.strides(), graph::write_pointer(to, place.device), to.strides());
   }
   if (!out) return r;
   graph::assign(*out, std::move(r));

@@ -8,6 +8,7 @@
 #include "core/view.hpp"
 #include "galop/engine.hpp"
 #include "graph/evaluate.hpp"
+#include "graph/place.hpp"
 
 namespace galop::graph {
 namespace {
@@ -48,9 +49,12 @@ array finish(std::unique_ptr<Node> node, DType t, View layout, bool at_once) {
   if (node->kind == Kind::fill || node->kind == Kind::iota || node->op == Op::cast) own = 1;
   bool generator = node->kind != Kind::reduce;
   int total = own;
+  Device wish = scope_device();
+  const bool scoped = !wish.automatic();
   for (const Input& in : node->in) {
     Value* v = in.value.get();
     if (!v) continue;
+    if (!scoped) wish = joint_wish(wish, v->wish);
     generator = generator && v->generator && !v->ready();
     operations += v->operations;
     depth = std::max(depth, v->depth + 1);
@@ -73,6 +77,7 @@ array finish(std::unique_ptr<Node> node, DType t, View layout, bool at_once) {
   v->depth = depth;
   v->cost = total;
   v->generator = generator;
+  v->wish = wish.automatic() ? new_wish() : wish;
   v->node = std::move(node);
   for (Input& in : v->node->in)
     if (in.value) in.value->readers.push_back(v.get());
@@ -86,10 +91,13 @@ array finish(std::unique_ptr<Node> node, DType t, View layout, bool at_once) {
 // An array that can never exist is refused where it is asked for, although nothing is allocated yet.
 void require_capacity(std::string_view op, const Dims& shape, DType t) {
   const std::int64_t bytes = checked_size(op, shape, itemsize(t)) * itemsize(t);
-  if (bytes > cpu_backend().capacity())
-    throw MemoryError("[memory] the machine has " + std::to_string(cpu_backend().capacity() >> 20) +
-                      " MiB; got an array of " + std::to_string(bytes) + " bytes with shape " + to_string(shape) +
-                      " and dtype " + std::string(name(t)));
+  std::int64_t most = cpu_backend().capacity();
+  if (bytes <= most) return;
+  if (const Device d = new_wish(); d.kind == DeviceKind::cuda) most = std::max(most, backend_of(d).capacity());
+  if (bytes > most)
+    throw MemoryError("[memory] the machine has " + std::to_string(most >> 20) + " MiB; got an array of " +
+                      std::to_string(bytes) + " bytes with shape " + to_string(shape) + " and dtype " +
+                      std::string(name(t)));
 }
 
 Input as_input(const array& a, View view) {
@@ -102,25 +110,34 @@ Input as_input(const array& a, View view) {
 
 }  // namespace
 
-array make_empty(const View& layout, DType t, std::int64_t bytes) {
+array make_empty(const View& layout, DType t, std::int64_t bytes, const Place& place) {
   Lock lock;
   Ref<Value> v(new Value(t, layout, bytes));
-  v->buffer = std::make_unique<Buffer>(bytes);
+  v->wish = place.wish;
+  v->buffer = std::make_unique<Buffer>(bytes, place.device);
   return handle(std::move(v), layout, t);
 }
 
-array make_empty(const Dims& shape, DType t) {
-  const View layout = c_view(shape, itemsize(t));
-  return make_empty(layout, t, layout.size() * itemsize(t));
+array make_empty(const View& layout, DType t, std::int64_t bytes) {
+  return make_empty(layout, t, bytes, {kCpu, new_wish()});
 }
 
-array wrap(void* data, DType t, const Dims& shape, const Dims& strides, bool writeable, std::function<void()> owner) {
+array make_empty(const Dims& shape, DType t, const Place& place) {
+  const View layout = c_view(shape, itemsize(t));
+  return make_empty(layout, t, layout.size() * itemsize(t), place);
+}
+
+array make_empty(const Dims& shape, DType t) { return make_empty(shape, t, {kCpu, new_wish()}); }
+
+array wrap(void* data, DType t, const Dims& shape, const Dims& strides, bool writeable, std::function<void()> owner,
+           Device d) {
   Lock lock;
   View view{shape, strides, 0};
   const auto [low, high] = byte_bounds(view, itemsize(t));
   view.offset = -low;
   Ref<Value> v(new Value(t, view, high - low));
-  v->buffer = std::make_unique<Buffer>(static_cast<char*>(data) + low, high - low, !writeable, std::move(owner));
+  if (!d.is_cpu()) v->wish = d;
+  v->buffer = std::make_unique<Buffer>(static_cast<char*>(data) + low, high - low, d, !writeable, std::move(owner));
   array a = handle(std::move(v), view, t);
   a.set_writeable(writeable);
   return a;
@@ -167,6 +184,8 @@ std::optional<array> map_small(Op op, DType loop, DType result, std::span<const 
   const OpInfo& row = info(op);
   if (op == Op::cast || row.nout != 1 || loop == DType::float16 || result != result_dtype(op, 0, loop))
     return std::nullopt;
+  Device wish = scope_device();
+  const bool scoped = !wish.automatic();
   HostBackend::SmallOperand in[3];
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const DType want = op == Op::where && i == 0 ? DType::bool_ : row.int_second && i == 1 ? DType::int64 : loop;
@@ -180,13 +199,17 @@ std::optional<array> map_small(Op op, DType loop, DType result, std::span<const 
     const Value& v = *a.cell()->value;
     if (a.dtype() != want || !(a.shape() == shape) || !v.ready() || !is_c_contiguous(a.view(), itemsize(want)))
       return std::nullopt;
-    if (want == DType::bool_ && v.buffer->foreign) return std::nullopt;  // bytes other than 0 and 1, perhaps
-    in[i].data = static_cast<const char*>(v.buffer->storage.data) + a.view().offset;
+    if (want == DType::bool_ && v.buffer->foreign()) return std::nullopt;  // bytes other than 0 and 1, perhaps
+    if (!v.buffer->valid_on(kCpu) || (v.buffer->outside() && !v.buffer->home().is_cpu())) return std::nullopt;
+    if (!scoped) wish = joint_wish(wish, v.wish);
+    in[i].data = v.buffer->address(kCpu) + a.view().offset;
     if (reinterpret_cast<std::uintptr_t>(in[i].data) % static_cast<std::uintptr_t>(std::min(itemsize(want), 8)) != 0)
       return std::nullopt;
   }
-  array r = make_empty(shape, result);
-  void* out[1] = {r.cell()->value->buffer->storage.data};
+  if (wish.automatic()) wish = new_wish();
+  if (wish.kind == DeviceKind::cuda) return std::nullopt;
+  array r = make_empty(shape, result, {kCpu, wish});
+  void* out[1] = {r.cell()->value->buffer->address(kCpu)};
   if (!cpu_backend().run_small(op, loop, in, out, n)) return std::nullopt;
   return r;
 }
@@ -270,18 +293,72 @@ void force(const array& a) {
   force(*a.cell()->value);
 }
 
-const void* read_pointer(const array& a) {
+const void* read_pointer(const array& a, Device d) {
   Lock lock;
-  force(*a.cell()->value);
-  return static_cast<const char*>(a.cell()->value->buffer->storage.data) + a.view().offset;
+  Value& v = *a.cell()->value;
+  force(v);
+  return v.buffer->read(d) + a.view().offset;
 }
 
-void* write_pointer(const array& a) {
+void* write_pointer(const array& a, Device d) {
   Lock lock;
   Value& v = *a.cell()->value;
   force(v);
   force_readers(v, a.view(), a.itemsize(), {});
-  return static_cast<char*>(v.buffer->storage.data) + a.view().offset;
+  return v.buffer->write(d) + a.view().offset;
+}
+
+void* export_pointer(const array& a, Device d) {
+  Lock lock;
+  Value& v = *a.cell()->value;
+  force(v);
+  if (a.writeable()) force_readers(v, a.view(), a.itemsize(), {});
+  return v.buffer->begin_export(d) + a.view().offset;
+}
+
+bool on_host(const array& a) {
+  Lock lock;
+  const Value& v = *a.cell()->value;
+  return v.ready() && v.wish.kind != DeviceKind::cuda && v.buffer->home().is_cpu();
+}
+
+Device writing_place(const array& a, Device otherwise) {
+  Lock lock;
+  const Value& v = *a.cell()->value;
+  return v.ready() && v.buffer->outside() ? v.buffer->home() : otherwise;
+}
+
+Device device_of(const array& a) {
+  Lock lock;
+  Value& v = *a.cell()->value;
+  if (v.ready() && v.buffer->outside()) return v.buffer->home();
+  if (!v.wish.automatic()) return v.wish;
+  force(v);
+  return v.buffer->home();
+}
+
+array to_device(const array& a, Device d) {
+  Lock lock;
+  {
+    Value& v = *a.cell()->value;
+    force(v);
+    if (v.buffer->home() == d) {
+      v.wish = d;
+      return a;
+    }
+  }
+  // The whole of its storage, so that a view takes along no more than its elements.
+  const bool whole = a.dtype() == a.cell()->value->dtype && covers_once(a.view(), a.itemsize(), a.cell()->value->bytes);
+  const array source = whole ? a : cast(a, a.dtype());
+  Value& from = *source.cell()->value;
+  force(from);
+  Ref<Value> v(new Value(from.dtype, from.layout, from.bytes));
+  v->wish = d;
+  begin_step();
+  v->buffer = std::make_unique<Buffer>(from.bytes, d);
+  const Device home = from.buffer->home();
+  copy_bytes(d, v->buffer->address(d), home, from.buffer->read(home), from.bytes);
+  return handle(std::move(v), source.view(), source.dtype());
 }
 
 bool may_overlap(const array& a, const array& b) {
@@ -290,12 +367,14 @@ bool may_overlap(const array& a, const array& b) {
   Lock lock;
   Value& va = *a.cell()->value;
   Value& vb = *b.cell()->value;
-  if (!va.ready() || !vb.ready() || (!va.buffer->foreign && !vb.buffer->foreign)) return false;
+  if (!va.ready() || !vb.ready() || (!va.buffer->foreign() && !vb.buffer->foreign())) return false;
   // Two wrappers of foreign memory: compare addresses.
   const auto [al, ah] = byte_bounds(a.view(), a.itemsize());
   const auto [bl, bh] = byte_bounds(b.view(), b.itemsize());
-  const auto* pa = static_cast<const char*>(va.buffer->storage.data);
-  const auto* pb = static_cast<const char*>(vb.buffer->storage.data);
+  const Device home = va.buffer->home();
+  if (!(home == vb.buffer->home())) return false;
+  const char* pa = va.buffer->address(home);
+  const char* pb = vb.buffer->address(home);
   return pa + al < pb + bh && pb + bl < pa + ah;
 }
 

@@ -10,12 +10,30 @@ namespace galop::graph {
 /// Unevaluated results on one array before new ones are computed at once.
 inline constexpr std::size_t kMaxReaders = 64;
 
-/// A fresh, uninitialised, Ready array in C order; sizes are checked by the caller.
+/// Where an operation that is not lazy runs, and what its results ask for later.
+struct Place {
+  Device device = kCpu;
+  Device wish{};
+};
+/// For an operation over these operands, which are evaluated, with so many functions like sin to compute (or what takes
+/// as long). Throws DeviceError when the device that was asked for has failed.
+Place place_call(std::span<const array* const> operands, double math = 0);
+inline Place place_call(std::initializer_list<const array*> operands, double math = 0) {
+  return place_call(std::span(operands.begin(), operands.size()), math);
+}
+/// For a new array.
+Place place_new(std::int64_t bytes, double math = 0);
+
+/// A fresh, uninitialised, Ready array in C order; sizes are checked by the caller. Without a place: on the host, with
+/// the wish that a new array has.
 array make_empty(const Dims& shape, DType t);
+array make_empty(const Dims& shape, DType t, const Place& place);
 /// The same with a given dense layout.
 array make_empty(const View& layout, DType t, std::int64_t bytes);
-/// Over memory of somebody else; `data` is element 0 and may lie anywhere inside the view.
-array wrap(void* data, DType t, const Dims& shape, const Dims& strides, bool writeable, std::function<void()> owner);
+array make_empty(const View& layout, DType t, std::int64_t bytes, const Place& place);
+/// Over memory of somebody else on `d`; `data` is element 0 and may lie anywhere inside the view.
+array wrap(void* data, DType t, const Dims& shape, const Dims& strides, bool writeable, std::function<void()> owner,
+           Device d = kCpu);
 /// Every element equal to `bits`.
 array fill(const Dims& shape, DType t, const void* bits);
 /// int64: start + Σ coordinate · weight.
@@ -38,10 +56,24 @@ array reduce(Op op, DType loop, DType result, const array& a, std::uint64_t redu
 
 /// Evaluates what the array needs.
 void force(const array& a);
-/// Address of element 0 for reading; evaluates. Strides are those of the array.
-const void* read_pointer(const array& a);
-/// Address of element 0 for writing now: evaluates the storage and every pending reader of it that may see the write.
-void* write_pointer(const array& a);
+/// Address on `d` of element 0 for reading; evaluates, and copies there what is elsewhere. Strides are those of the
+/// array.
+const void* read_pointer(const array& a, Device d = kCpu);
+/// Address on `d` of element 0 for writing now: evaluates the storage and every pending reader of it that may see the
+/// write. Of memory that the outside sees: at its home.
+void* write_pointer(const array& a, Device d = kCpu);
+/// The outside may read and, if the array is writeable, write from here on; balanced by array::release_export().
+/// Throws BufferError when it does so on another device already.
+void* export_pointer(const array& a, Device d);
+/// It is evaluated, and the host can read it without a copy; a write there moves nothing.
+bool on_host(const array& a);
+/// The device where the outside sees the array's memory, else `otherwise`.
+Device writing_place(const array& a, Device otherwise);
+
+/// Where the array is, as array::device() says.
+Device device_of(const array& a);
+/// As array::to_device().
+array to_device(const array& a, Device d);
 
 /// dst[...] = value (broadcast, cast unsafely; casting rules and writeability are the caller's) by R2, R3 and R6. With
 /// `where`, only where it is true. Pass a temporary with std::move, so that it can be fused into the write.

@@ -8,6 +8,8 @@
 #include "core/view.hpp"
 #include "galop/engine.hpp"
 #include "graph/build.hpp"
+#include "graph/place.hpp"
+#include "graph/tiles.hpp"
 
 namespace galop::graph {
 namespace {
@@ -41,7 +43,7 @@ bool only_retired_refer(const Value& w, const std::vector<Value*>& retired) {
 Value* donor(const Fusion& f, std::size_t o, const std::vector<Value*>& retired, const std::vector<Value*>& taken) {
   const Value& out = *f.saved[o];
   for (Value* w : f.loads) {
-    if (!w || !w->ready() || w->buffer->foreign || w->bytes != out.bytes || itemsize(w->dtype) != itemsize(out.dtype))
+    if (!w || !w->ready() || w->buffer->outside() || w->bytes != out.bytes || itemsize(w->dtype) != itemsize(out.dtype))
       continue;
     if (std::find(taken.begin(), taken.end(), w) != taken.end() || !only_retired_refer(*w, retired)) continue;
     // Another output that is a plain copy of this operand would find it overwritten.
@@ -51,46 +53,74 @@ Value* donor(const Fusion& f, std::size_t o, const std::vector<Value*>& retired,
     for (std::size_t i = 0; i < f.loads.size() && same; ++i) {
       if (f.loads[i] != w) continue;
       const Operand& in = f.plan.operands[i];
-      same =
-          itemsize(in.dtype) == itemsize(out.dtype) &&
-          static_cast<const char*>(in.data) - static_cast<const char*>(w->buffer->storage.data) == out.layout.offset &&
-          same_map({f.plan.shape, in.strides, 0}, {f.plan.shape, f.plan.outputs[o].strides, 0});
+      same = itemsize(in.dtype) == itemsize(out.dtype) &&
+             reinterpret_cast<std::int64_t>(in.data) == out.layout.offset &&
+             same_map({f.plan.shape, in.strides, 0}, {f.plan.shape, f.plan.outputs[o].strides, 0});
     }
     if (same) return w;
   }
   return nullptr;
 }
 
-void run(Fusion& f) {
-  Plan& plan = f.plan;
-  std::vector<std::unique_ptr<Buffer>> fresh(f.saved.size());
-  std::vector<Value*> donors(f.saved.size(), nullptr);
+// Where the results go, and what they become once the kernel has been started.
+struct Results {
+  std::vector<std::unique_ptr<Buffer>> fresh;
+  std::vector<Value*> donors;
+};
+
+void run_on(Fusion& f, Device d, Results& r) {
+  begin_step();
+  for (Value* v : f.loads)
+    if (v) v->buffer->read(d);
+  Plan plan = f.plan;
+  resolve(plan, f.loads, d);
+  r.fresh.resize(f.saved.size());
+  r.donors.assign(f.saved.size(), nullptr);
   if (plan.reductions.empty()) {
-    const std::vector<Value*> retired = retired_values(f);
-    std::vector<Value*> taken;
+    std::vector<Value*> retired, taken;
+    if (settings().donation) retired = retired_values(f);
     for (std::size_t o = 0; o < f.saved.size(); ++o) {
       Value& v = *f.saved[o];
-      if (settings().donation) donors[o] = donor(f, o, retired, taken);
-      if (donors[o]) {
-        taken.push_back(donors[o]);
+      if (settings().donation) r.donors[o] = donor(f, o, retired, taken);
+      if (r.donors[o]) {
+        taken.push_back(r.donors[o]);
         plan.outputs[o].fresh = false;
       } else {
-        fresh[o] = std::make_unique<Buffer>(v.bytes);
+        r.fresh[o] = std::make_unique<Buffer>(v.bytes, d);
       }
-      Buffer& b = donors[o] ? *donors[o]->buffer : *fresh[o];
-      plan.outputs[o].data = static_cast<char*>(b.storage.data) + v.layout.offset;
+      const Buffer& b = r.donors[o] ? *r.donors[o]->buffer : *r.fresh[o];
+      plan.outputs[o].data = b.address(d) + v.layout.offset;
     }
   } else {
-    fresh[0] = std::make_unique<Buffer>(f.saved[0]->bytes);
-    plan.reductions[0].data = static_cast<char*>(fresh[0]->storage.data) + f.saved[0]->layout.offset;
+    r.fresh[0] = std::make_unique<Buffer>(f.saved[0]->bytes, d);
+    plan.reductions[0].data = r.fresh[0]->address(d) + f.saved[0]->layout.offset;
   }
   canonicalize(plan);
+  backend_of(d).run(plan);
   counters().kernels += 1;
   counters().bytes += plan_bytes(plan);
-  cpu_backend().run(plan);
+  for (Value* w : r.donors)
+    if (w) w->buffer->write(d);
+}
+
+void run(Fusion& f) {
+  const Device d = place(f);
+  Results r;
+  try {
+    run_on(f, d, r);
+    if (d.is_cpu()) note_host_run(f);
+  } catch (const MemoryError&) {
+    if (d.is_cpu()) throw;
+    // The last rungs of the ladder: in pieces from and to the host, and on the host's processors.
+    r = {};
+    if (run_in_tiles(f, d, r.fresh))
+      r.donors.assign(f.saved.size(), nullptr);
+    else
+      run_on(f, kCpu, r);
+  }
   for (std::size_t o = 0; o < f.saved.size(); ++o) {
-    if (donors[o]) counters().donations += 1;
-    f.saved[o]->buffer = donors[o] ? std::move(donors[o]->buffer) : std::move(fresh[o]);
+    if (r.donors[o]) counters().donations += 1;
+    f.saved[o]->buffer = r.donors[o] ? std::move(r.donors[o]->buffer) : std::move(r.fresh[o]);
   }
   // Nodes go last: dropping one may free the Values below it, never the Values saved here, which somebody holds.
   for (Value* v : f.saved) v->retain();
@@ -141,15 +171,33 @@ void force(Value& root) {
   }
 }
 
-void run_into(Fusion& f, void* base, bool ordered) {
-  Value& v = *f.saved[0];
-  f.plan.outputs[0].data = static_cast<char*>(base) + v.layout.offset;
-  f.plan.outputs[0].fresh = false;
-  f.plan.outputs[0].ordered = ordered;
-  canonicalize(f.plan);
+void run_into(Fusion& f, Buffer& target, Device d, bool ordered) {
+  const Value& v = *f.saved[0];
+  begin_step();
+  for (Value* w : f.loads)
+    if (w) w->buffer->read(d);
+  target.read(d);
+  Plan plan = f.plan;
+  resolve(plan, f.loads, d);
+  plan.outputs[0].data = target.address(d) + v.layout.offset;
+  plan.outputs[0].fresh = false;
+  plan.outputs[0].ordered = ordered;
+  canonicalize(plan);
+  backend_of(d).run(plan);
+  target.write(d);
   counters().kernels += 1;
-  counters().bytes += plan_bytes(f.plan);
-  cpu_backend().run(f.plan);
+  counters().bytes += plan_bytes(plan);
+}
+
+void store(Fusion& f, Value& old, bool ordered) {
+  Buffer& target = *old.buffer;
+  const Device d = target.outside() ? target.home() : place(f, &old);
+  try {
+    run_into(f, target, d, ordered);
+  } catch (const MemoryError&) {
+    if (d.is_cpu() || target.outside()) throw;
+    run_into(f, target, kCpu, ordered);
+  }
 }
 
 void force_readers(Value& v, const View& region, std::int64_t itemsize_, std::initializer_list<const Value*> except) {

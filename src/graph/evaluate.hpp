@@ -8,8 +8,8 @@ namespace galop::graph {
 /// Makes `v` Ready. Explicit stack: graphs may be deep. On an exception no Value has changed its state.
 void force(Value& v);
 
-/// Runs a lowered plan of one output straight into memory that already exists (a partial write, R3).
-void run_into(Fusion& f, void* base, bool ordered);
+/// Runs a lowered plan of one output straight into the memory of a Ready Value (a partial write, R3).
+void store(Fusion& f, Value& old, bool ordered);
 
 /// Evaluates the Pending Values that somebody holds, other than those in `except`, and that read `v` inside `region`
 /// (R3 ii).

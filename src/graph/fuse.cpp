@@ -73,7 +73,9 @@ AxisMap compose(const AxisMap& outer, const AxisMap& inner) {
 
 class Lowering {
  public:
-  Lowering(const Dims& domain, const std::vector<Value*>* assumed) : assumed_(assumed) { f_.plan.shape = domain; }
+  Lowering(const Value& root, const std::vector<Value*>* assumed) : assumed_(assumed), wish_(root.wish) {
+    f_.plan.shape = root.node->domain;
+  }
 
   std::uint16_t value(Value& v, const AxisMap& m) {
     for (const Done& d : done_) {
@@ -195,12 +197,11 @@ class Lowering {
     auto [strides, shift] = along(in.view.strides, m);
     for (int k = 0; k < strides.size(); ++k)
       if (f_.plan.shape[k] == 1) strides[k] = 0;
-    const char* base = in.value->ready() ? static_cast<const char*>(in.value->buffer->storage.data) : nullptr;
     Operand o{Operand::Kind::memory, in.dtype};
-    o.data = base + in.view.offset + shift;
+    o.data = reinterpret_cast<const void*>(in.view.offset + shift);
     o.strides = strides;
     // Memory from outside may hold other bytes than 1 for true.
-    const bool raw = in.dtype == DType::bool_ && in.value->ready() && in.value->buffer->foreign;
+    const bool raw = in.dtype == DType::bool_ && in.value->ready() && in.value->buffer->foreign();
     if (raw) o.dtype = DType::uint8;
     const std::uint16_t reg = add_operand(std::move(o), in.value.get());
     return raw ? cast(reg, DType::bool_) : reg;
@@ -222,7 +223,9 @@ class Lowering {
 
   std::uint16_t pending(const Input& in, const AxisMap& m) {
     Value& p = *in.value;
-    if (p.node->kind == Kind::reduce || in.dtype != p.dtype) {
+    // What should be elsewhere is computed there, so that its bits do not depend on who reads it.
+    const bool away = !p.wish.automatic() && !(p.wish == wish_);
+    if (p.node->kind == Kind::reduce || in.dtype != p.dtype || away) {
       need(p);
       return new_register(in.dtype);
     }
@@ -282,6 +285,7 @@ class Lowering {
   Fusion f_;
   std::vector<Done> done_;
   const std::vector<Value*>* assumed_;
+  const Device wish_;
   std::vector<std::uint16_t> operand_regs_;
 
   friend Fusion finish(Lowering&);
@@ -340,8 +344,9 @@ void add_output(Fusion& f, Value& v, std::uint16_t reg, const Dims& strides) {
 bool is_aligned(const Input& in) {
   const std::int64_t part = itemsize(real_dtype(in.dtype));
   if (!in.value || !in.value->ready()) return true;
-  auto bits =
-      reinterpret_cast<std::uintptr_t>(in.value->buffer->storage.data) + static_cast<std::uintptr_t>(in.view.offset);
+  const Buffer& b = *in.value->buffer;
+  auto bits = static_cast<std::uintptr_t>(in.view.offset);
+  if (b.foreign()) bits += reinterpret_cast<std::uintptr_t>(b.address(b.home()));
   for (int k = 0; k < in.view.ndim(); ++k)
     if (in.view.shape[k] > 1) bits |= static_cast<std::uintptr_t>(in.view.strides[k]);
   return bits % static_cast<std::uintptr_t>(part) == 0;
@@ -349,7 +354,7 @@ bool is_aligned(const Input& in) {
 
 Fusion lower_reduction(Value& root, const std::vector<Value*>* assumed) {
   const Node& n = *root.node;
-  Lowering l(n.domain, assumed);
+  Lowering l(root, assumed);
   const DType compute = compute_dtype(n.op, n.loop);
   const std::uint16_t reg = l.input(n.in[0], identity(n.domain.size()), compute, n.loop);
   if (l.failed()) return l.take();
@@ -382,7 +387,7 @@ Fusion lower(Value& root, const std::vector<Value*>* assumed, bool alone) {
   if (root.node->kind == Kind::reduce) return lower_reduction(root, assumed);
   const Dims domain = root.node->domain;
   const AxisMap id = identity(domain.size());
-  Lowering l(domain, assumed);
+  Lowering l(root, assumed);
   const std::uint16_t reg = l.value(root, id);
   l.fusion().inlined.pop_back();  // the root itself
   if (l.failed()) return l.take();
@@ -402,6 +407,7 @@ Fusion lower(Value& root, const std::vector<Value*>* assumed, bool alone) {
     if (v->cost >= kWorthSharing) live_consumers(*v, domain, siblings, 8);
   for (Value* v : siblings) {
     if (l.fusion().saved.size() >= kMaxOutputs) break;
+    if (!(v->wish == root.wish)) continue;
     auto& f = l.fusion();
     if (std::find(f.saved.begin(), f.saved.end(), v) != f.saved.end() ||
         std::find(f.inlined.begin(), f.inlined.end(), v) != f.inlined.end())
@@ -435,6 +441,12 @@ Fusion lower(Value& root, const std::vector<Value*>* assumed, bool alone) {
     f.inlined.erase(std::find(f.inlined.begin(), f.inlined.end(), v));
   }
   return finish(l);
+}
+
+void resolve(Plan& plan, const std::vector<Value*>& loads, Device d) {
+  for (std::size_t i = 0; i < loads.size(); ++i)
+    if (loads[i])
+      plan.operands[i].data = loads[i]->buffer->address(d) + reinterpret_cast<std::intptr_t>(plan.operands[i].data);
 }
 
 void canonicalize(Plan& plan) {

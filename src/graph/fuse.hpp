@@ -16,7 +16,7 @@ struct AxisMap {
 };
 
 struct Fusion {
-  Plan plan;
+  Plan plan;                    // addresses of operands are offsets from their Values' buffers, until resolve()
   std::vector<Value*> saved;    // the plan's outputs, or the one reduction
   std::vector<Value*> inlined;  // computed in registers only, producers before consumers
   std::vector<Value*> loads;    // for each operand of the plan the Ready Value behind it, or null
@@ -27,6 +27,9 @@ struct Fusion {
 /// for `alone`. Output addresses are not yet set. `assumed` lists Pending Values that count as Ready, for explaining a
 /// plan without running it.
 Fusion lower(Value& root, const std::vector<Value*>* assumed = nullptr, bool alone = false);
+
+/// Turns offsets into addresses on a device where the buffers are valid.
+void resolve(Plan& plan, const std::vector<Value*>& loads, Device d);
 
 /// Sorts, flips and merges the axes of a plan, so that backends see the fewest, in memory order.
 void canonicalize(Plan& plan);

@@ -6,12 +6,14 @@
 #include "galop/engine.hpp"
 #include "graph/build.hpp"
 #include "graph/evaluate.hpp"
+#include "graph/place.hpp"
 
 namespace galop::graph {
 namespace {
 
 // A Pending copy of `value` whose elements lie as `dst` says: the root of the kernel that performs a write.
-Ref<Value> store_node(const array& dst, const array& value, std::int64_t bytes) {
+Ref<Value> store_node(const array& dst, const array& value) {
+  const Value& old = *dst.cell()->value;
   auto node = std::make_unique<Node>();
   node->kind = Kind::map;
   node->op = Op::cast;
@@ -22,7 +24,8 @@ Ref<Value> store_node(const array& dst, const array& value, std::int64_t bytes) 
   in.view = broadcast_view("setitem", value.view(), dst.shape());
   in.dtype = value.dtype();
   node->in.push_back(std::move(in));
-  Ref<Value> v(new Value(dst.dtype(), dst.view(), bytes));
+  Ref<Value> v(new Value(dst.dtype(), dst.view(), old.bytes));
+  v->wish = scope_device().automatic() ? old.wish : scope_device();
   Value& below = *node->in[0].value;
   v->operations = below.operations + 1;
   v->depth = below.depth + 1;
@@ -44,16 +47,18 @@ Fusion lower_store(Value& root) {
 // A kernel that reads the storage through another map than the one it writes by must not write in place.
 bool clashes(const Fusion& f, const Value& target, const array& dst) {
   const std::int64_t work = settings().overlap_maybe ? 0 : 1;
-  const auto* base = static_cast<const char*>(target.buffer->storage.data);
+  const Buffer& to = *target.buffer;
   const auto [dl, dh] = byte_bounds(dst.view(), dst.itemsize());
   for (std::size_t i = 0; i < f.loads.size(); ++i) {
     const Value* w = f.loads[i];
     if (!w) continue;
     const Operand& in = f.plan.operands[i];
-    View v{f.plan.shape, in.strides, static_cast<const char*>(in.data) - base};
+    View v{f.plan.shape, in.strides, reinterpret_cast<std::int64_t>(in.data)};
     if (w != &target) {
       // Foreign wrappers may share memory without sharing a Value.
-      if (!w->buffer->foreign && !target.buffer->foreign) continue;
+      const Buffer& from = *w->buffer;
+      if ((!from.foreign() && !to.foreign()) || !(from.home() == to.home())) continue;
+      v.offset += from.address(from.home()) - to.address(to.home());
       const auto [l, h] = byte_bounds(v, itemsize(in.dtype));
       if (l < dh && dl < h) return true;
       continue;
@@ -79,7 +84,7 @@ bool box_of(const View& dst, const View& layout, Dims& first) {
   return rest == 0;
 }
 
-void copy_box(const char* from, char* to, const View& layout, DType t, const Dims& low, const Dims& high) {
+void copy_box(Device d, const char* from, char* to, const View& layout, DType t, const Dims& low, const Dims& high) {
   Plan p;
   Operand o{Operand::Kind::memory, t};
   std::int64_t offset = layout.offset;
@@ -94,7 +99,7 @@ void copy_box(const char* from, char* to, const View& layout, DType t, const Dim
   p.registers.push_back(t);
   p.outputs.push_back({0, t, to + offset, layout.strides, true, false});
   canonicalize(p);
-  cpu_backend().run(p);
+  backend_of(d).run(p);
 }
 
 // Large write that reads its own storage: the new contents go into a second buffer, the rest is copied beside them, and
@@ -105,26 +110,37 @@ bool write_beside(const array& dst, Value& root, Value& old) {
     return false;
   Fusion f = lower_store(root);
   if (!old.ready()) return false;
-  auto fresh = std::make_unique<Buffer>(old.bytes);
-  f.plan.outputs[0].data = static_cast<char*>(fresh->storage.data) + dst.view().offset;
+  const Device d = place(f, &old);
+  begin_step();
+  for (Value* v : f.loads)
+    if (v) v->buffer->read(d);
+  const char* from = old.buffer->read(d);
+  std::unique_ptr<Buffer> fresh;
+  try {
+    fresh = std::make_unique<Buffer>(old.bytes, d);
+  } catch (const MemoryError&) {
+    return false;  // a temporary of the written part alone may still fit
+  }
+  char* to = fresh->address(d);
+  resolve(f.plan, f.loads, d);
+  f.plan.outputs[0].data = to + dst.view().offset;
   canonicalize(f.plan);
+  backend_of(d).run(f.plan);
   counters().kernels += 1;
   counters().bytes += plan_bytes(f.plan);
-  cpu_backend().run(f.plan);
-  const auto* from = static_cast<const char*>(old.buffer->storage.data);
-  auto* to = static_cast<char*>(fresh->storage.data);
   Dims low(old.layout.ndim(), 0), high = old.layout.shape;
   for (int k = 0; k < old.layout.ndim(); ++k) {
     Dims cut = high;
     cut[k] = first[k];
-    copy_box(from, to, old.layout, old.dtype, low, cut);
+    copy_box(d, from, to, old.layout, old.dtype, low, cut);
     cut = low;
     cut[k] = first[k] + dst.shape()[k];
-    copy_box(from, to, old.layout, old.dtype, cut, high);
+    copy_box(d, from, to, old.layout, old.dtype, cut, high);
     low[k] = first[k];
     high[k] = first[k] + dst.shape()[k];
   }
   Ref<Value> next(new Value(old.dtype, old.layout, old.bytes));
+  next->wish = old.wish;
   next->buffer = std::move(fresh);
   dst.cell()->value = std::move(next);
   return true;
@@ -136,10 +152,10 @@ bool write_small(const array& dst, const array& value) {
   const Value& from = *value.cell()->value;
   if (dst.size() >= settings().eager_below || !old.ready() || !from.ready() || !old.readers.empty()) return false;
   if (dst.dtype() != value.dtype() || !(dst.shape() == value.shape()) || !dst.is_c_contiguous() ||
-      !value.is_c_contiguous() || (value.dtype() == DType::bool_ && from.buffer->foreign))
+      !value.is_c_contiguous() || (value.dtype() == DType::bool_ && from.buffer->foreign()))
     return false;
-  std::memmove(static_cast<char*>(old.buffer->storage.data) + dst.view().offset,
-               static_cast<const char*>(from.buffer->storage.data) + value.view().offset,
+  if (!old.buffer->home().is_cpu() || !from.buffer->home().is_cpu() || old.wish.kind == DeviceKind::cuda) return false;
+  std::memmove(old.buffer->write(kCpu) + dst.view().offset, from.buffer->read(kCpu) + value.view().offset,
                static_cast<std::size_t>(dst.nbytes()));
   return true;
 }
@@ -159,7 +175,7 @@ void assign(const array& dst, array value, const array* where) {
   if (!outside && dst.dtype() == cell.value->dtype && covers_once(dst.view(), dst.itemsize(), cell.value->bytes)) {
     const bool at_once =
         settings().eager || value.cell()->shared_with_outside() || value.cell()->value->readers.size() > kMaxReaders;
-    Ref<Value> next = store_node(dst, value, cell.value->bytes);
+    Ref<Value> next = store_node(dst, value);
     if (next->operations > settings().fusion_limit) force(*value.cell()->value);
     cell.value = next;
     value = array();
@@ -170,7 +186,7 @@ void assign(const array& dst, array value, const array* where) {
   }
   Value& old = *cell.value;
   force(old);
-  Ref<Value> root = store_node(dst, value, old.bytes);
+  Ref<Value> root = store_node(dst, value);
   const bool crossed = has_internal_overlap(dst.view(), dst.itemsize());
   {
     Fusion f = lower_store(*root);
@@ -181,7 +197,7 @@ void assign(const array& dst, array value, const array* where) {
       // A Value of its own, so that nothing of the destination is read any more when it is written.
       if (value.cell()->value->ready()) value = cast(value, value.dtype());
       force(*value.cell()->value);
-      root = store_node(dst, value, old.bytes);
+      root = store_node(dst, value);
     }
   }
   // What nobody but this write can reach, nor read, need not see the old elements afterwards.
@@ -189,7 +205,7 @@ void assign(const array& dst, array value, const array* where) {
   const bool ours = value.cell()->refs.load() == 1 && below->refs.load() == 2 && below->readers.size() == 1;
   force_readers(old, dst.view(), dst.itemsize(), {root.get(), ours ? below : nullptr});
   Fusion f = lower_store(*root);
-  run_into(f, old.buffer->storage.data, crossed);
+  store(f, old, crossed);
 }
 
 }  // namespace galop::graph

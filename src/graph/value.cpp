@@ -28,18 +28,6 @@ std::recursive_mutex& engine_mutex() {
 
 Lock::Lock() : lock_(engine_mutex()) {}
 
-Buffer::Buffer(std::int64_t bytes) : storage(cpu_backend().allocate(bytes)) {}
-
-Buffer::Buffer(void* data, std::int64_t bytes, bool readonly_, std::function<void()> owner_)
-    : storage{data, bytes, 0}, foreign(true), readonly(readonly_), owner(std::move(owner_)) {}
-
-Buffer::~Buffer() {
-  if (!foreign)
-    cpu_backend().release(storage);
-  else if (owner)
-    owner();
-}
-
 void Value::drop_node() {
   if (!node) return;
   for (Input& in : node->in) {

@@ -10,9 +10,9 @@
 #include <mutex>
 #include <vector>
 
-#include "backend/backend.hpp"
 #include "core/op.hpp"
 #include "galop/array.hpp"
+#include "graph/buffer.hpp"
 
 namespace galop::graph {
 
@@ -47,20 +47,6 @@ class Ref {
 
  private:
   T* p_ = nullptr;
-};
-
-/// Memory that holds the elements of one Value: the backend's own, or foreign with an owner to notify.
-struct Buffer {
-  Storage storage;
-  bool foreign = false;
-  bool readonly = false;
-  std::function<void()> owner;
-
-  explicit Buffer(std::int64_t bytes);
-  Buffer(void* data, std::int64_t bytes, bool readonly_, std::function<void()> owner_);
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
-  ~Buffer();
 };
 
 struct Value;
@@ -104,6 +90,7 @@ struct Value {
   int operations = 0;              // of the pending graph below, saturating
   int depth = 0;
   int cost = 0;
+  Device wish{};             // where it and what is computed from it should be; automatic: by cost
   std::uint8_t skipped = 0;  // times it was recomputed inside a kernel although a handle is alive
   bool generator = false;    // no memory is read below: recomputing costs no bandwidth
 
@@ -120,13 +107,13 @@ struct Value {
 /// Storage identity shared by views.
 struct Cell {
   Ref<Value> value;
-  int exports = 0;  // the outside can write at any time (R5): reads are evaluated at the call
   std::atomic<std::int64_t> refs{0};
 
   explicit Cell(Ref<Value> v) : value(std::move(v)) {}
   void retain() { refs.fetch_add(1, std::memory_order_relaxed); }
   void release();
-  bool shared_with_outside() const { return exports > 0 || (value->ready() && value->buffer->foreign); }
+  /// The outside can write at any time (R5): reads are evaluated at the call.
+  bool shared_with_outside() const { return value->ready() && value->buffer->outside(); }
 };
 
 /// One lock guards the graph; it is recursive, and every entry of the API takes it.
