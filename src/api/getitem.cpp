@@ -34,35 +34,40 @@ array gathered(const array& a, const api::Selection& s) {
   const Dims order = memory_order(s.view.ndim(), views);
   const Dims shape = s.shape();
   checked_size("getitem", shape, a.itemsize());
-  const graph::Place place = graph::place_call({&a});
-  Blocks b = blocks_of(a, s, order, place.device);
   Dims packed_shape;
   for (std::int64_t axis : s.picked_order) packed_shape.push_back(s.picked[static_cast<int>(axis)]);
-  for (std::int64_t d : b.shape) packed_shape.push_back(d);
-  array packed = graph::make_empty(packed_shape, a.dtype(), place);
+  for (std::int64_t axis : order) packed_shape.push_back(s.view.shape[static_cast<int>(axis)]);
+  const Dims packed_strides = c_strides(packed_shape, a.itemsize());
 
   // The packed axes at their places in the result.
   const int picked = s.picked.size();
   View result{shape, Dims(shape.size(), 0), 0};
+  Dims inner_strides;
   for (int i = 0; i < packed_shape.size(); ++i) {
-    std::int64_t stride = packed.strides()[i];
+    const std::int64_t stride = packed_strides[i];
     if (i < picked) {
       result.strides[s.place + static_cast<int>(s.picked_order[i])] = stride;
     } else {
       int axis = static_cast<int>(order[i - picked]);
       result.strides[axis < s.place ? axis : axis + picked] = stride;
-      b.packed_strides.push_back(stride);
+      inner_strides.push_back(stride);
     }
   }
-  if (packed.size() > 0) {
+  std::optional<array> packed;
+  const graph::Place place = graph::place_call({&a, &s.places});
+  graph::run_at(place, [&](Device d) {
+    packed = graph::make_empty(packed_shape, a.dtype(), {d, place.wish});
+    if (packed->size() == 0) return;
+    Blocks b = blocks_of(a, s, order, d);
+    b.packed_strides = inner_strides;
     b.packed_step = a.itemsize();
-    for (std::int64_t d : b.shape) b.packed_step *= d;
-    auto* from = static_cast<const char*>(graph::read_pointer(a, place.device)) + (s.view.offset - a.view().offset);
+    for (std::int64_t n : b.shape) b.packed_step *= n;
+    auto* from = static_cast<const char*>(graph::read_pointer(a, d)) + (s.view.offset - a.view().offset);
     b.places = const_cast<char*>(from);
-    b.packed = graph::write_pointer(packed, place.device);
-    backend_of(place.device).gather(b);
-  }
-  return packed.with_view(std::move(result));
+    b.packed = graph::write_pointer(*packed, d);
+    backend_of(d).gather(b);
+  });
+  return packed->with_view(std::move(result));
 }
 
 /// a[mask] for a mask of the array's own shape.
@@ -73,13 +78,15 @@ array compressed(const array& a, const array& mask) {
   array m = mask.is_c_contiguous() ? mask : api::c_order_copy(mask);
   array x = a.is_c_contiguous() ? a : api::c_order_copy(a);
   const graph::Place place = graph::place_call({&x, &m});
-  Backend& backend = backend_of(place.device);
-  const void* bits = graph::read_pointer(m, place.device);
-  array r = graph::make_empty({backend.count_true(bits, m.size())}, a.dtype(), place);
-  if (r.size() > 0)
-    backend.compress(bits, m.size(), a.itemsize(), graph::read_pointer(x, place.device),
-                     graph::write_pointer(r, place.device));
-  return r;
+  std::optional<array> r;
+  graph::run_at(place, [&](Device d) {
+    Backend& backend = backend_of(d);
+    const void* bits = graph::read_pointer(m, d);
+    r = graph::make_empty({backend.count_true(bits, m.size())}, a.dtype(), {d, place.wish});
+    if (r->size() > 0)
+      backend.compress(bits, m.size(), a.itemsize(), graph::read_pointer(x, d), graph::write_pointer(*r, d));
+  });
+  return *std::move(r);
 }
 
 /// values as elements of a[...], in a's dtype when it is a number.
@@ -195,15 +202,17 @@ void array::set(std::span<const index> parts, const arg& values) const {
 
   Dims axes;
   for (int i = 0; i < s.view.ndim(); ++i) axes.push_back(i);
-  const Device d = graph::writing_place(*this, graph::place_call({this, &v}).device);
-  // First: it may evaluate those who read the array.
-  auto* places = static_cast<char*>(graph::write_pointer(*this, d)) + (s.view.offset - view_.offset);
-  Blocks b = blocks_of(*this, s, axes, d);
-  b.places = places;
-  b.packed = const_cast<void*>(graph::read_pointer(v, d));
-  b.packed_step = v.strides()[0];
-  for (int i = 0; i < s.view.ndim(); ++i) b.packed_strides.push_back(v.strides()[i + 1]);
-  backend_of(d).scatter(b);
+  graph::run_at(graph::place_call({this, &v, &s.places}), [&](Device anywhere) {
+    const Device d = graph::writing_place(*this, anywhere);
+    // First: it may evaluate those who read the array.
+    auto* places = static_cast<char*>(graph::write_pointer(*this, d)) + (s.view.offset - view_.offset);
+    Blocks b = blocks_of(*this, s, axes, d);
+    b.places = places;
+    b.packed = const_cast<void*>(graph::read_pointer(v, d));
+    b.packed_step = v.strides()[0];
+    for (int i = 0; i < s.view.ndim(); ++i) b.packed_strides.push_back(v.strides()[i + 1]);
+    backend_of(d).scatter(b);
+  });
 }
 
 array compress_mask(const array& a, const array& mask) {

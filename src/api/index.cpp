@@ -179,12 +179,16 @@ Selection select(const array& a, std::span<const index> parts, bool keep_order) 
     operands.push_back(&p.index);
   }
   const graph::Place place = graph::place_call(operands);
-  std::vector<IndexedAxis> axes;
-  for (const Picked& p : walk.picked)
-    axes.push_back({static_cast<const std::int64_t*>(graph::read_pointer(p.index, place.device)), p.extent, p.stride});
-  s.places = graph::make_empty({count}, DType::int64, place);
-  auto* offsets = static_cast<std::int64_t*>(graph::write_pointer(s.places, place.device));
-  if (count == 0 || backend_of(place.device).locate(axes, count, offsets)) return s;
+  bool inside = true;
+  graph::run_at(place, [&](Device d) {
+    std::vector<IndexedAxis> axes;
+    for (const Picked& p : walk.picked)
+      axes.push_back({static_cast<const std::int64_t*>(graph::read_pointer(p.index, d)), p.extent, p.stride});
+    s.places = graph::make_empty({count}, DType::int64, {d, place.wish});
+    auto* offsets = static_cast<std::int64_t*>(graph::write_pointer(s.places, d));
+    inside = count == 0 || backend_of(d).locate(axes, count, offsets);
+  });
+  if (inside) return s;
   for (const Picked& p : walk.picked) {
     const auto* numbers = static_cast<const std::int64_t*>(graph::read_pointer(p.index));
     for (std::int64_t i = 0; i < count; ++i)

@@ -38,7 +38,7 @@ double multiply_work(std::int64_t results, std::int64_t inner) {
 
 /// Every product of a stack: a is (…, n, k), b (…, k, m), c (batch…, n, m), all of one dtype and c apart from the
 /// others.
-void multiply_all(const array& a, const array& b, const array& c, Device d) {
+void multiply_all(const array& a, const array& b, const array& c, const graph::Place& place) {
   if (c.size() == 0) return;
   View whole = batch_of(c.view(), 2);
   View batch_a = broadcast_view("matmul", batch_of(a.view(), 2), whole.shape);
@@ -47,13 +47,18 @@ void multiply_all(const array& a, const array& b, const array& c, Device d) {
     const int n = x.ndim();
     return Matrix{const_cast<void*>(data), x.shape()[n - 2], x.shape()[n - 1], x.strides()[n - 2], x.strides()[n - 1]};
   };
-  Product p{c.dtype(), matrix(a, graph::read_pointer(a, d)), matrix(b, graph::read_pointer(b, d)), {}};
-  p.c = matrix(c, graph::write_pointer(c, d));
+  Product p{c.dtype(), {}, {}, {}};
   p.batch = whole.shape;
   p.a_batch = batch_a.strides;
   p.b_batch = batch_b.strides;
   p.c_batch = whole.strides;
-  backend_of(d).matmul(p);
+  graph::run_at(place, [&](Device anywhere) {
+    const Device d = graph::writing_place(c, anywhere);
+    p.c = matrix(c, graph::write_pointer(c, d));
+    p.a = matrix(a, graph::read_pointer(a, d));
+    p.b = matrix(b, graph::read_pointer(b, d));
+    backend_of(d).matmul(p);
+  });
 }
 
 /// a (…, n, k) · b (…, k, m). Of the result's last two axes the row or column axis is dropped where the operand was a
@@ -85,8 +90,7 @@ array product(std::string_view op, const array& x, const array& y, const array& 
   array a = as_dtype(a0, t), b = as_dtype(b0, t);
   const bool in_place = out && out->dtype() == t && !graph::may_overlap(*out, a) && !graph::may_overlap(*out, b) &&
                         !has_internal_overlap(out->view(), itemsize(t));
-  graph::Place place = graph::place_call({&a, &b}, multiply_work(size, a0.shape()[na - 1]));
-  if (in_place) place.device = graph::writing_place(*out, place.device);
+  const graph::Place place = graph::place_call({&a, &b}, multiply_work(size, a0.shape()[na - 1]));
   array r = in_place ? *out : [&] {
     // The stack lies in the memory order of the operands' stacks, as NumPy's.
     const View va = broadcast_view(op, batch_a, batch), vb = broadcast_view(op, batch_b, batch);
@@ -95,7 +99,10 @@ array product(std::string_view op, const array& x, const array& y, const array& 
     View layout{shape, keep_order_strides(batch, matrix, views), 0};
     if (!drop_row) layout.strides.push_back(itemsize(t) * std::max<std::int64_t>(m, 1));
     if (!drop_column) layout.strides.push_back(itemsize(t));
-    return graph::make_empty(layout, t, size * itemsize(t), place);
+    array made;
+    graph::run_at(place,
+                  [&](Device d) { made = graph::make_empty(layout, t, size * itemsize(t), {d, place.wish}); });
+    return made;
   }();
   // The result with the dropped axes in place again.
   View full = r.view();
@@ -107,7 +114,7 @@ array product(std::string_view op, const array& x, const array& y, const array& 
     full.shape.push_back(1);
     full.strides.push_back(itemsize(t));
   }
-  multiply_all(a, b, r.with_view(std::move(full)), place.device);
+  multiply_all(a, b, r.with_view(std::move(full)), place);
   if (!out) return r;
   if (!in_place) graph::assign(*out, r);
   return *out;

@@ -228,11 +228,14 @@ std::vector<array> nonzero(const array& a) {
   array m = a.dtype() == DType::bool_ ? a : not_equal(a, 0);
   if (!m.is_c_contiguous()) m = api::c_order_copy(m);
   const graph::Place place = graph::place_call({&m});
-  Backend& backend = backend_of(place.device);
-  const void* bits = graph::read_pointer(m, place.device);
-  array flat = graph::make_empty({backend.count_true(bits, m.size())}, DType::int64, place);
-  if (flat.size() > 0)
-    backend.positions(bits, m.size(), static_cast<std::int64_t*>(graph::write_pointer(flat, place.device)));
+  array flat;
+  graph::run_at(place, [&](Device d) {
+    Backend& backend = backend_of(d);
+    const void* bits = graph::read_pointer(m, d);
+    flat = graph::make_empty({backend.count_true(bits, m.size())}, DType::int64, {d, place.wish});
+    if (flat.size() > 0)
+      backend.positions(bits, m.size(), static_cast<std::int64_t*>(graph::write_pointer(flat, d)));
+  });
   if (a.ndim() == 1) return {flat};
   std::vector<array> r;
   std::int64_t inside = a.size();

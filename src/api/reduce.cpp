@@ -273,14 +273,15 @@ array ufunc::accumulate(const array& a, int axis, std::optional<DType> dtype, co
   check_exponents(op(), loop, a, std::uint64_t{1} << k);
   const array x = a.dtype() == loop ? a : graph::cast(a, loop);
   const graph::Place place = graph::place_call({&x});
-  array r = graph::make_empty(a.shape(), loop, place);
-  if (r.size() > 0) {
+  array r;
+  graph::run_at(place, [&](Device d) {
+    r = graph::make_empty(a.shape(), loop, {d, place.wish});
+    if (r.size() == 0) return;
     const array from = axis_last(x, k);
     const array to = axis_last(r, k);
-    const void* in = graph::read_pointer(from, place.device);
-    backend_of(place.device)
-        .scan(op(), loop, from.shape(), in, from.strides(), graph::write_pointer(to, place.device), to.strides());
-  }
+    const void* in = graph::read_pointer(from, d);
+    backend_of(d).scan(op(), loop, from.shape(), in, from.strides(), graph::write_pointer(to, d), to.strides());
+  });
   if (!out) return r;
   graph::assign(*out, std::move(r));
   return *out;

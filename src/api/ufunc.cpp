@@ -292,10 +292,12 @@ void ufunc::at(const array& a, std::span<const index> indices, const arg* values
     flat = api::c_order_copy(api::stretched(name(), api::as_array(*values).astype(loop), picked.shape()));
   }
   const array offsets = api::c_order_copy(picked);
-  const Device d = graph::writing_place(a, graph::place_call({&a, &offsets}).device);
-  void* base = graph::write_pointer(a, d);
-  const auto* at = static_cast<const std::int64_t*>(graph::read_pointer(offsets, d));
-  backend_of(d).at(op_, loop, base, at, offsets.size(), values ? graph::read_pointer(flat, d) : nullptr);
+  graph::run_at(graph::place_call({&a, &offsets}), [&](Device anywhere) {
+    const Device d = graph::writing_place(a, anywhere);
+    void* base = graph::write_pointer(a, d);
+    const auto* at = static_cast<const std::int64_t*>(graph::read_pointer(offsets, d));
+    backend_of(d).at(op_, loop, base, at, offsets.size(), values ? graph::read_pointer(flat, d) : nullptr);
+  });
 }
 
 array where(const arg& condition, const arg& x, const arg& y) {

@@ -24,6 +24,18 @@ inline Place place_call(std::initializer_list<const array*> operands, double mat
 /// For a new array.
 Place place_new(std::int64_t bytes, double math = 0);
 
+/// work(device), and on the host's processors once more when the device has no memory for it: it must not have changed
+/// anything then.
+template <class Work>
+void run_at(const Place& place, Work&& work) {
+  try {
+    work(place.device);
+  } catch (const MemoryError&) {
+    if (place.device.is_cpu()) throw;
+    work(kCpu);
+  }
+}
+
 /// A fresh, uninitialised, Ready array in C order; sizes are checked by the caller. Without a place: on the host, with
 /// the wish that a new array has.
 array make_empty(const Dims& shape, DType t);

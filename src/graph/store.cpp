@@ -102,32 +102,21 @@ void copy_box(Device d, const char* from, char* to, const View& layout, DType t,
   backend_of(d).run(p);
 }
 
-// Large write that reads its own storage: the new contents go into a second buffer, the rest is copied beside them, and
-// the Cell moves over. It moves fewer bytes than a temporary and a copy back, and old readers keep their Value.
-bool write_beside(const array& dst, Value& root, Value& old) {
-  Dims first;
-  if (2 * dst.size() < old.layout.size() || !box_of(dst.view(), old.layout, first) || old.dtype != dst.dtype())
-    return false;
-  Fusion f = lower_store(root);
-  if (!old.ready()) return false;
-  const Device d = place(f, &old);
+// The contents of `old` with the kernel's results in the box at `first`, in a fresh buffer on `d`.
+std::unique_ptr<Buffer> beside(const Fusion& f, const array& dst, Value& old, const Dims& first, Device d) {
   begin_step();
   for (Value* v : f.loads)
     if (v) v->buffer->read(d);
   const char* from = old.buffer->read(d);
-  std::unique_ptr<Buffer> fresh;
-  try {
-    fresh = std::make_unique<Buffer>(old.bytes, d);
-  } catch (const MemoryError&) {
-    return false;  // a temporary of the written part alone may still fit
-  }
+  auto fresh = std::make_unique<Buffer>(old.bytes, d);
   char* to = fresh->address(d);
-  resolve(f.plan, f.loads, d);
-  f.plan.outputs[0].data = to + dst.view().offset;
-  canonicalize(f.plan);
-  backend_of(d).run(f.plan);
+  Plan plan = f.plan;
+  resolve(plan, f.loads, d);
+  plan.outputs[0].data = to + dst.view().offset;
+  canonicalize(plan);
+  backend_of(d).run(plan);
   counters().kernels += 1;
-  counters().bytes += plan_bytes(f.plan);
+  counters().bytes += plan_bytes(plan);
   Dims low(old.layout.ndim(), 0), high = old.layout.shape;
   for (int k = 0; k < old.layout.ndim(); ++k) {
     Dims cut = high;
@@ -139,9 +128,24 @@ bool write_beside(const array& dst, Value& root, Value& old) {
     low[k] = first[k];
     high[k] = first[k] + dst.shape()[k];
   }
+  return fresh;
+}
+
+// Large write that reads its own storage: the new contents go into a second buffer, the rest is copied beside them, and
+// the Cell moves over. It moves fewer bytes than a temporary and a copy back, and old readers keep their Value.
+bool write_beside(const array& dst, Value& root, Value& old) {
+  Dims first;
+  if (2 * dst.size() < old.layout.size() || !box_of(dst.view(), old.layout, first) || old.dtype != dst.dtype())
+    return false;
+  const Fusion f = lower_store(root);
+  if (!old.ready()) return false;
   Ref<Value> next(new Value(old.dtype, old.layout, old.bytes));
+  try {
+    next->buffer = beside(f, dst, old, first, place(f, &old));
+  } catch (const MemoryError&) {
+    return false;  // a temporary of the written part alone may still fit
+  }
   next->wish = old.wish;
-  next->buffer = std::move(fresh);
   dst.cell()->value = std::move(next);
   return true;
 }
