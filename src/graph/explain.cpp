@@ -5,6 +5,7 @@
 
 #include "core/view.hpp"
 #include "graph/evaluate.hpp"
+#include "graph/place.hpp"
 
 namespace galop {
 namespace {
@@ -20,6 +21,19 @@ std::string in_bytes(std::int64_t n) {
   char text[32];
   std::snprintf(text, sizeof text, u ? "%.1f %s" : "%.0f %s", v, units[u]);
   return text;
+}
+
+// Bytes that must be copied to the device before the kernel can run there.
+std::int64_t missing_bytes(const Fusion& f, Device d) {
+  std::vector<const Value*> counted;
+  std::int64_t bytes = 0;
+  for (const Value* v : f.loads) {
+    if (!v || !v->buffer || v->buffer->valid_on(d) || std::find(counted.begin(), counted.end(), v) != counted.end())
+      continue;
+    counted.push_back(v);
+    bytes += v->buffer->bytes();
+  }
+  return bytes;
 }
 
 std::string describe_kernel(const Fusion& f) {
@@ -61,7 +75,7 @@ std::string explain(const array& a) {
   std::vector<Value*> stack{&root};
   std::string text;
   int kernels = 0, temporaries = 0;
-  std::int64_t bytes = 0;
+  std::int64_t bytes = 0, copied = 0;
   while (!stack.empty()) {
     Value* v = stack.back();
     if (v->ready() || std::find(done.begin(), done.end(), v) != done.end()) {
@@ -73,14 +87,19 @@ std::string explain(const array& a) {
       for (Value* p : f.first) stack.push_back(p);
       continue;
     }
-    text += "kernel " + std::to_string(++kernels) + ": " + describe_kernel(f) + "\n";
+    const Device d = graph::place(f);
+    const std::int64_t missing = missing_bytes(f, d);
+    text += "kernel " + std::to_string(++kernels) + (d.is_cpu() ? "" : " on " + to_string(d)) + ": " +
+            describe_kernel(f) + (missing > 0 ? "; after a copy of " + in_bytes(missing) : "") + "\n";
+    copied += missing;
     bytes += graph::plan_bytes(f.plan);
     if (v != &root) ++temporaries;
     done.insert(done.end(), f.saved.begin(), f.saved.end());
     stack.pop_back();
   }
   return text + std::to_string(kernels) + (kernels == 1 ? " kernel, " : " kernels, ") + in_bytes(bytes) + " moved, " +
-         std::to_string(temporaries) + (temporaries == 1 ? " temporary" : " temporaries");
+         std::to_string(temporaries) + (temporaries == 1 ? " temporary" : " temporaries") +
+         (copied > 0 ? ", " + in_bytes(copied) + " copied between devices" : "");
 }
 
 }  // namespace galop

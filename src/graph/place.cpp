@@ -110,7 +110,7 @@ Device place(const Fusion& f, const Value* also) {
   if (!root.wish.automatic()) return refuse_dead(root.wish);
   Where w;
   for (const Value* v : f.loads)
-    if (v) w.add(*v->buffer);
+    if (v && v->buffer) w.add(*v->buffer);
   if (also && also->ready()) w.add(*also->buffer);
   if (!w.settled && w.device_only == 0 && root.layout.size() < kSmall && f.plan.reductions.empty()) return kCpu;
   const Work work = work_of(f.plan);
