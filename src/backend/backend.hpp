@@ -113,6 +113,40 @@ struct Product {
   bool tf32 = false;  // float32 may be multiplied with the tensor cores' shorter significand
 };
 
+/// Random numbers from one of NumPy's streams, with its bits: `n` of them, packed in `out`.
+struct Draw {
+  enum class Stream : std::uint8_t { pcg64, mt19937 };
+  enum class Kind : std::uint8_t {
+    uniform,   // float64: low + range · u, u of 53 bits; float32: u of the upper 24 bits of a 32-bit draw
+    torch,     // float32: u · range + low rounded once, u of the lower 24 bits of a 32-bit draw
+    integers,  // offset + [0, last] in an integer dtype or bool, by Lemire's method or by masks
+    normal,    // by the ziggurat; float64, scaled or not, and float32
+    polar,     // float64, n even: low + range · z, z in pairs by the polar method
+  };
+  Stream stream;
+  Kind kind;
+  DType dtype;
+  std::int64_t n;
+  void* out;
+
+  // PCG64's state, the high half first, and the kept half of its last draw.
+  std::uint64_t state[2] = {}, increment[2] = {};
+  bool has_uint32 = false;
+  std::uint32_t uinteger = 0;
+  // MT19937's 624 words, of which `pos` are used up.
+  const std::uint32_t* key = nullptr;
+  std::uint32_t pos = 0;
+
+  double low = 0, range = 1;  // or loc and scale
+  bool scaled = false;        // normal: low + range · z instead of z
+  std::uint64_t offset = 0, last = 0;
+  bool masked = false;
+
+  /// What the host's generator has to skip afterwards: draws of 64 bits when `wide`, else of 32.
+  std::uint64_t taken = 0;
+  bool wide = false;
+};
+
 /// What one kernel costs on a device, for choosing where to run it.
 struct DeviceSpeed {
   double start;      // seconds before anything moves
@@ -194,6 +228,12 @@ class DeviceBackend : public Backend {
   virtual void download(void* to, const void* from, std::int64_t bytes) = 0;
   virtual void copy(void* to, const void* from, std::int64_t bytes) = 0;
   virtual bool copy_peer(void* to, int from_ordinal, const void* from, std::int64_t bytes) = 0;
+
+  /// Fills d.out and sets d.taken and d.wide; false, and no meaning in `out`, where the device cannot.
+  virtual bool draw(Draw& d) {
+    static_cast<void>(d);
+    return false;
+  }
 
   virtual DeviceMemory memory() const = 0;
   /// Gives memory that no array uses back to the driver.
