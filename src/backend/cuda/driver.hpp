@@ -39,6 +39,7 @@ namespace galop::cuda {
   X(cuModuleLoadData)          \
   X(cuModuleUnload)            \
   X(cuModuleGetFunction)       \
+  X(cuFuncSetAttribute)        \
   X(cuLaunchKernel)            \
   X(cuEventCreate)             \
   X(cuEventDestroy)            \

@@ -52,7 +52,7 @@ CudaExecutor::~CudaExecutor() {
   // Errors are past mending here.
   cuda_.cuCtxSetCurrent(context_);
   if (stream_) cuda_.cuStreamSynchronize(stream_);
-  for (const auto& [key, loaded] : loaded_) cuda_.cuModuleUnload(loaded.module);
+  for (const auto& [key, module] : modules_) cuda_.cuModuleUnload(module);
   if (pool_) cuda_.cuMemPoolDestroy(pool_);
   if (stream_) cuda_.cuStreamDestroy(stream_);
   cuda_.cuDevicePrimaryCtxRelease(device_);
@@ -102,26 +102,53 @@ void CudaExecutor::fill_bytes(void* device, unsigned char value, std::int64_t by
               "cuMemsetD8Async", std::to_string(bytes) + " bytes");
 }
 
-CUfunction CudaExecutor::function(const Plan& plan, const std::string& key, const Lowered& l) {
+CUfunction CudaExecutor::function(const std::string& key, const char* entry, const std::function<std::string()>& cubin) {
+  const std::string name = key + '\n' + entry;
   const std::lock_guard lock(mutex_);
-  if (const auto found = loaded_.find(key); found != loaded_.end()) return found->second.function;
-  const std::string what = describe(plan);
-  const std::string cubin =
-      cache_.get(disk_key(key), capability_, [&] { return compile(source(plan, l), kKernelName, capability_); });
-  Loaded loaded{};
-  cuda_.check(cuda_.cuModuleLoadData(&loaded.module, cubin.data()), "cuModuleLoadData", what);
-  if (const CUresult r = cuda_.cuModuleGetFunction(&loaded.function, loaded.module, kKernelName); r != CUDA_SUCCESS) {
-    cuda_.cuModuleUnload(loaded.module);
-    cuda_.check(r, "cuModuleGetFunction", what);
+  if (const auto found = functions_.find(name); found != functions_.end()) return found->second;
+  auto module = modules_.find(key);
+  if (module == modules_.end()) {
+    CUmodule loaded = nullptr;
+    cuda_.check(cuda_.cuModuleLoadData(&loaded, cubin().data()), "cuModuleLoadData", name);
+    module = modules_.emplace(key, loaded).first;
   }
-  return loaded_.emplace(key, loaded).first->second.function;
+  CUfunction f = nullptr;
+  cuda_.check(cuda_.cuModuleGetFunction(&f, module->second, entry), "cuModuleGetFunction", name);
+  return functions_.emplace(name, f).first->second;
+}
+
+CUfunction CudaExecutor::kernel(const std::string& key, const std::function<std::string()>& source, const char* entry) {
+  enter();
+  return function(key, entry, [&] {
+    const std::string text = source();
+    return cache_.get(disk_key("source " + hash_text(text) + "\n" + key), capability_,
+                      [&] { return compile(text, entry, capability_); });
+  });
+}
+
+void CudaExecutor::launch(CUfunction function, Grid grid, Grid block, unsigned shared_bytes, void* const* args,
+                          const std::string& what) {
+  if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
+  enter();
+  constexpr unsigned kPlainShared = 48 << 10;  // more has to be asked for
+  if (shared_bytes > kPlainShared)
+    cuda_.check(cuda_.cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                         static_cast<int>(shared_bytes)),
+                "cuFuncSetAttribute", what);
+  cuda_.check(cuda_.cuLaunchKernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared_bytes, stream_,
+                                   const_cast<void**>(args), nullptr),
+              "cuLaunchKernel", what);
+  const std::lock_guard lock(mutex_);
+  last_ = what;
 }
 
 void CudaExecutor::run(const Plan& plan) {
   Lowered l = lower(plan);
   if (l.blocks == 0) return;
   enter();
-  const CUfunction kernel = function(plan, l.key, l);
+  const CUfunction kernel = function(l.key, kKernelName, [&] {
+    return cache_.get(disk_key(l.key), capability_, [&] { return compile(source(plan, l), kKernelName, capability_); });
+  });
   void* scratch = nullptr;
   if (l.scratch_bytes > 0) {
     scratch = allocate(l.scratch_bytes);
@@ -130,16 +157,12 @@ void CudaExecutor::run(const Plan& plan) {
   try {
     if (l.zeroed > 0) fill_bytes(scratch, 0, l.zeroed);
     void* parameters[] = {l.words.data()};
-    cuda_.check(cuda_.cuLaunchKernel(kernel, static_cast<unsigned>(l.blocks), 1, 1, l.threads_x, l.threads_y, 1, 0,
-                                     stream_, parameters, nullptr),
-                "cuLaunchKernel", describe(plan));
+    launch(kernel, {static_cast<unsigned>(l.blocks)}, {l.threads_x, l.threads_y}, 0, parameters, describe(plan));
   } catch (...) {
     release(scratch);
     throw;
   }
   release(scratch);  // in the stream's order: after the kernel
-  const std::lock_guard lock(mutex_);
-  last_ = l.key + " over " + to_string(plan.shape);
 }
 
 void CudaExecutor::synchronize() {

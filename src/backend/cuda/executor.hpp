@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <unordered_map>
@@ -31,6 +32,20 @@ class CudaExecutor {
   void download(void* host, const void* device, std::int64_t bytes);
   void fill_bytes(void* device, unsigned char value, std::int64_t bytes);
 
+  /// A kernel of a program of ours, ready to launch: in memory, else from the disk, else `source()` compiled with the
+  /// options of all kernels. `key` tells programs apart within the process; on disk the source's own hash does. `source`
+  /// is called once a process and key; the program has no #include, and may start with `prelude()`. `entry` is the
+  /// kernel's C name; one program (one key) may have several. Thread-safe. Throws Error with the compiler's log.
+  CUfunction kernel(const std::string& key, const std::function<std::string()>& source, const char* entry);
+
+  struct Grid {
+    unsigned x = 1, y = 1, z = 1;
+  };
+  /// Enqueues a kernel. `args` holds the address of each of its parameters, as cuLaunchKernel takes them. `what` says
+  /// what it computes, with shapes, for errors that show late. A grid of zero blocks launches nothing.
+  void launch(CUfunction function, Grid grid, Grid block, unsigned shared_bytes, void* const* args,
+              const std::string& what);
+
   /// Enqueues the plan's kernel; compiles it where neither memory nor disk has it.
   void run(const Plan& plan);
   /// Waits; throws Error naming the last kernel when one of them failed.
@@ -45,7 +60,7 @@ class CudaExecutor {
 
  private:
   void enter() const;
-  CUfunction function(const Plan& plan, const std::string& key, const Lowered& l);
+  CUfunction function(const std::string& key, const char* entry, const std::function<std::string()>& cubin);
 
   const Driver& cuda_;
   const int ordinal_;
@@ -57,11 +72,8 @@ class CudaExecutor {
   std::string name_;
   JitCache cache_;
   std::mutex mutex_;
-  struct Loaded {
-    CUmodule module;
-    CUfunction function;
-  };
-  std::unordered_map<std::string, Loaded> loaded_;
+  std::unordered_map<std::string, CUmodule> modules_;      // by key
+  std::unordered_map<std::string, CUfunction> functions_;  // by key and entry
   std::string last_;  // what was launched last, for an error that shows late
 };
 
