@@ -51,6 +51,9 @@ class CudaExecutor {
   /// Waits; throws Error naming the last kernel when one of them failed.
   void synchronize();
 
+  /// Makes the device's context this thread's, for libraries that work in the current one.
+  void enter() const;
+
   int ordinal() const { return ordinal_; }
   /// Compute capability as one number: 90 for 9.0.
   int capability() const { return capability_; }
@@ -59,7 +62,6 @@ class CudaExecutor {
   JitCache::Counts cache_counts() const { return cache_.counts(); }
 
  private:
-  void enter() const;
   CUfunction function(const std::string& key, const char* entry, const std::function<std::string()>& cubin);
 
   const Driver& cuda_;
