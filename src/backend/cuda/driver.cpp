@@ -2,6 +2,9 @@
 #include "backend/cuda/driver.hpp"
 
 #include <dlfcn.h>
+#include <pthread.h>
+
+#include <atomic>
 
 #include "galop/error.hpp"
 
@@ -10,6 +13,11 @@
 
 namespace galop::cuda {
 namespace {
+
+constexpr const char* kForked =
+    "CUDA does not survive fork(), and this process was forked from one that used it; start worker processes anew, in "
+    "Python with multiprocessing.set_start_method(\"spawn\"), or let only the workers use CUDA";
+std::atomic<bool> is_child = false;
 
 struct Opened {
   Driver driver;
@@ -31,7 +39,11 @@ Opened open() {
   GALOP_CUDA_DRIVER(GALOP_FIND)
 #undef GALOP_FIND
   if (!o.reason.empty()) return o;
-  if (const CUresult r = o.driver.cuInit(0); r != CUDA_SUCCESS) {
+  pthread_atfork(nullptr, nullptr, [] { is_child.store(true, std::memory_order_relaxed); });
+  if (const CUresult r = o.driver.cuInit(0); r == CUDA_ERROR_NOT_INITIALIZED) {
+    o.reason = kForked;  // somebody else had opened the driver before the fork
+    return o;
+  } else if (r != CUDA_SUCCESS) {
     const char* text = nullptr;
     o.driver.cuGetErrorString(r, &text);
     o.reason = "the CUDA driver does not start: " + std::string(text ? text : "unknown error");
@@ -49,27 +61,42 @@ const Opened& opened() {
 
 }  // namespace
 
-void Driver::check(CUresult result, const char* call, const std::string& what) const {
-  if (result == CUDA_SUCCESS) return;
+bool is_forked() noexcept { return is_child.load(std::memory_order_relaxed); }
+
+void require_not_forked() {
+  if (is_forked()) throw DeviceError("[cuda] " + std::string(kForked));
+}
+
+std::string Driver::explain(CUresult result, const char* call) const {
   const char* name = nullptr;
   const char* text = nullptr;
   cuGetErrorName(result, &name);
   cuGetErrorString(result, &text);
-  const std::string message = "[cuda] " + std::string(call) + " failed with " + (name ? name : "an unknown error") +
-                              ", " + (text ? text : "no text") + (what.empty() ? "" : "; got " + what);
+  return std::string(call) + " failed with " + (name ? name : "error " + std::to_string(static_cast<int>(result))) +
+         (text ? " (" + std::string(text) + ")" : "");
+}
+
+void Driver::check(CUresult result, const char* call, const std::string& what) const {
+  if (result == CUDA_SUCCESS) return;
+  const std::string message = "[cuda] " + explain(result, call) + (what.empty() ? "" : "; got " + what);
   if (result == CUDA_ERROR_OUT_OF_MEMORY) throw MemoryError(message);
-  throw Error(message);
+  throw DeviceError(message);
 }
 
 const Driver* find_driver(std::string* reason) {
+  if (is_forked()) {
+    if (reason) *reason = kForked;
+    return nullptr;
+  }
   const Opened& o = opened();
   if (reason) *reason = o.reason;
   return o.reason.empty() ? &o.driver : nullptr;
 }
 
 const Driver& driver() {
+  require_not_forked();
   const Opened& o = opened();
-  if (!o.reason.empty()) throw Error("[cuda] " + o.reason);
+  if (!o.reason.empty()) throw DeviceError("[cuda] " + o.reason);
   return o.driver;
 }
 

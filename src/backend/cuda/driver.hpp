@@ -21,9 +21,11 @@ namespace galop::cuda {
   X(cuDevicePrimaryCtxRetain)  \
   X(cuDevicePrimaryCtxRelease) \
   X(cuCtxSetCurrent)           \
+  X(cuCtxGetCurrent)           \
   X(cuStreamCreate)            \
   X(cuStreamDestroy)           \
   X(cuStreamSynchronize)       \
+  X(cuStreamWaitEvent)         \
   X(cuMemPoolCreate)           \
   X(cuMemPoolDestroy)          \
   X(cuMemPoolSetAttribute)     \
@@ -32,6 +34,13 @@ namespace galop::cuda {
   X(cuMemAllocFromPoolAsync)   \
   X(cuMemFreeAsync)            \
   X(cuMemGetInfo)              \
+  X(cuMemPoolSetAccess)        \
+  X(cuDeviceCanAccessPeer)     \
+  X(cuMemHostAlloc)            \
+  X(cuMemFreeHost)             \
+  X(cuMemHostRegister)         \
+  X(cuMemHostUnregister)       \
+  X(cuMemcpyPeerAsync)         \
   X(cuMemcpyHtoDAsync)         \
   X(cuMemcpyDtoHAsync)         \
   X(cuMemcpyDtoDAsync)         \
@@ -52,14 +61,21 @@ struct Driver {
   GALOP_CUDA_DRIVER(GALOP_MEMBER)
 #undef GALOP_MEMBER
 
-  /// Throws Error naming the call, the driver's message and `what` (a kernel and its shapes, or bytes); MemoryError
-  /// when memory ran out.
+  /// "cuMemAlloc failed with CUDA_ERROR_OUT_OF_MEMORY (out of memory)".
+  std::string explain(CUresult result, const char* call) const;
+  /// For calls outside a context, which has a check of its own. Throws DeviceError naming the call, the driver's
+  /// message and `what`; MemoryError when memory ran out.
   void check(CUresult result, const char* call, const std::string& what = "") const;
 };
 
+/// True in the child of a fork() after the driver was opened: nothing of CUDA works there.
+bool is_forked() noexcept;
+/// Throws DeviceError in such a child, with the remedy.
+void require_not_forked();
+
 /// The driver of this machine, initialised once; null with a sentence in `reason` when there is none that works.
 const Driver* find_driver(std::string* reason = nullptr);
-/// The same; throws Error with that sentence.
+/// The same; throws DeviceError with that sentence.
 const Driver& driver();
 
 }  // namespace galop::cuda

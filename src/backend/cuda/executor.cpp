@@ -1,17 +1,30 @@
-// Context, pool, stream and launches.
+// Kernels, launches, and the order between streams.
 #include "backend/cuda/executor.hpp"
 
-#include <limits>
+#include <cstdlib>
+#include <string_view>
 
 #include "backend/cuda/codegen.hpp"
+#include "backend/cuda/fault.hpp"
 #include "backend/cuda/lower.hpp"
 #include "backend/cuda/nvrtc.hpp"
+#include "backend/cuda/pins.hpp"
 #include "galop/error.hpp"
 
 namespace galop::cuda {
 namespace {
 
 CUdeviceptr address(const void* p) { return reinterpret_cast<CUdeviceptr>(p); }
+std::string text(std::int64_t bytes) { return std::to_string(bytes) + " bytes"; }
+
+// GALOP_SYNC=1: every launch is waited for, so that an error shows at the call that made it.
+bool waits_for_launches() {
+  static const bool asked = [] {
+    const char* value = std::getenv("GALOP_SYNC");
+    return value != nullptr && *value != '\0' && std::string_view(value) != "0";
+  }();
+  return asked;
+}
 
 }  // namespace
 
@@ -22,133 +35,157 @@ std::string disk_key(const std::string& kernel_key) {
 }
 
 CudaExecutor::CudaExecutor(int ordinal, const std::filesystem::path& cache)
-    : cuda_(driver()), ordinal_(ordinal), cache_(cache) {
-  const std::string what = "device " + std::to_string(ordinal);
-  cuda_.check(cuda_.cuDeviceGet(&device_, ordinal), "cuDeviceGet", what);
-  char text[256] = "";
-  cuda_.check(cuda_.cuDeviceGetName(text, sizeof text, device_), "cuDeviceGetName", what);
-  name_ = text;
-  int major = 0, minor = 0;
-  cuda_.check(cuda_.cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device_),
-              "cuDeviceGetAttribute", what);
-  cuda_.check(cuda_.cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device_),
-              "cuDeviceGetAttribute", what);
-  capability_ = 10 * major + minor;
-  cuda_.check(cuda_.cuDevicePrimaryCtxRetain(&context_, device_), "cuDevicePrimaryCtxRetain", what);
-  enter();
-  cuda_.check(cuda_.cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING), "cuStreamCreate", what);
-  CUmemPoolProps properties{};
-  properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-  properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-  properties.location.id = ordinal;
-  cuda_.check(cuda_.cuMemPoolCreate(&pool_, &properties), "cuMemPoolCreate", what);
-  cuuint64_t keep = std::numeric_limits<cuuint64_t>::max();  // freed memory stays with the pool
-  cuda_.check(cuda_.cuMemPoolSetAttribute(pool_, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep), "cuMemPoolSetAttribute",
-              what);
+    : context_(ordinal), memory_(context_), transfer_(context_), cache_(cache) {
+  const auto here = context_.enter();
+  context_.check(context_.cuda.cuEventCreate(&order_, CU_EVENT_DISABLE_TIMING), "cuEventCreate");
 }
 
 CudaExecutor::~CudaExecutor() {
-  if (context_ == nullptr) return;
-  // Errors are past mending here.
-  cuda_.cuCtxSetCurrent(context_);
-  if (stream_) cuda_.cuStreamSynchronize(stream_);
-  for (const auto& [key, module] : modules_) cuda_.cuModuleUnload(module);
-  if (pool_) cuda_.cuMemPoolDestroy(pool_);
-  if (stream_) cuda_.cuStreamDestroy(stream_);
-  cuda_.cuDevicePrimaryCtxRelease(device_);
-}
-
-void CudaExecutor::enter() const { cuda_.check(cuda_.cuCtxSetCurrent(context_), "cuCtxSetCurrent"); }
-
-void* CudaExecutor::allocate(std::int64_t bytes) {
-  enter();
-  CUdeviceptr p = 0;
-  CUresult r = cuda_.cuMemAllocFromPoolAsync(&p, static_cast<std::size_t>(bytes > 0 ? bytes : 1), pool_, stream_);
-  if (r == CUDA_ERROR_OUT_OF_MEMORY) {  // what the pool keeps may be in pieces
-    cuda_.cuStreamSynchronize(stream_);
-    cuda_.cuMemPoolTrimTo(pool_, 0);
-    r = cuda_.cuMemAllocFromPoolAsync(&p, static_cast<std::size_t>(bytes), pool_, stream_);
+  Pins::instance().forget(context_);
+  if (!alive()) return;
+  try {
+    const auto here = context_.enter();
+    context_.cuda.cuStreamSynchronize(stream());
+    for (const auto& [key, module] : modules_) context_.cuda.cuModuleUnload(module);
+    context_.cuda.cuEventDestroy(order_);
+  } catch (const Error&) {
+    // Lost meanwhile.
   }
-  cuda_.check(r, "cuMemAllocFromPoolAsync", std::to_string(bytes) + " bytes on " + name_);
-  return reinterpret_cast<void*>(p);
 }
 
-void CudaExecutor::release(void* p) noexcept {
-  if (p == nullptr) return;
-  cuda_.cuCtxSetCurrent(context_);
-  cuda_.cuMemFreeAsync(address(p), stream_);
-}
-
-void CudaExecutor::upload(void* device, const void* host, std::int64_t bytes) {
+void CudaExecutor::copy(void* to, const void* from, std::int64_t bytes) {
   if (bytes == 0) return;
-  enter();
-  cuda_.check(cuda_.cuMemcpyHtoDAsync(address(device), host, static_cast<std::size_t>(bytes), stream_),
-              "cuMemcpyHtoDAsync", std::to_string(bytes) + " bytes");
-  synchronize();
+  const auto here = context_.enter();
+  context_.check(context_.cuda.cuMemcpyDtoDAsync(address(to), address(from), static_cast<std::size_t>(bytes), stream()),
+                 "cuMemcpyDtoDAsync", text(bytes));
 }
 
-void CudaExecutor::download(void* host, const void* device, std::int64_t bytes) {
+// Lets this device reach the other's pool, where the bus allows it; copies go by way of the host otherwise.
+void CudaExecutor::open_peer(CudaExecutor& other) {
+  {
+    const std::lock_guard lock(order_mutex_);
+    if (!peers_.emplace(&other, true).second) return;
+  }
+  const Driver& cuda = context_.cuda;
+  int can = 0;
+  if (cuda.cuDeviceCanAccessPeer(&can, context_.device, other.context_.device) != CUDA_SUCCESS || !can) return;
+  CUmemAccessDesc access{};
+  access.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  access.location.id = ordinal();
+  access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+  cuda.cuMemPoolSetAccess(other.memory_.pool(), &access, 1);
+}
+
+void CudaExecutor::copy_peer(void* to, CudaExecutor& other, const void* from, std::int64_t bytes) {
   if (bytes == 0) return;
-  enter();
-  cuda_.check(cuda_.cuMemcpyDtoHAsync(host, address(device), static_cast<std::size_t>(bytes), stream_),
-              "cuMemcpyDtoHAsync", std::to_string(bytes) + " bytes");
-  synchronize();
+  open_peer(other);
+  // The other's work that makes the memory comes first, and its later work, which may reuse it, waits.
+  const auto follow = [](CudaExecutor& earlier, CudaExecutor& later) {
+    const std::lock_guard lock(earlier.order_mutex_);
+    {
+      const auto there = earlier.context_.enter();
+      earlier.context_.check(earlier.context_.cuda.cuEventRecord(earlier.order_, earlier.stream()), "cuEventRecord");
+    }
+    const auto here = later.context_.enter();
+    later.context_.check(later.context_.cuda.cuStreamWaitEvent(later.stream(), earlier.order_, 0), "cuStreamWaitEvent");
+  };
+  follow(other, *this);
+  {
+    const auto here = context_.enter();
+    context_.check(context_.cuda.cuMemcpyPeerAsync(address(to), context_.context, address(from), other.context_.context,
+                                                   static_cast<std::size_t>(bytes), stream()),
+                   "cuMemcpyPeerAsync", text(bytes) + " from " + other.context_.label());
+  }
+  follow(*this, other);
 }
 
 void CudaExecutor::fill_bytes(void* device, unsigned char value, std::int64_t bytes) {
   if (bytes == 0) return;
-  enter();
-  cuda_.check(cuda_.cuMemsetD8Async(address(device), value, static_cast<std::size_t>(bytes), stream_),
-              "cuMemsetD8Async", std::to_string(bytes) + " bytes");
+  const auto here = context_.enter();
+  context_.check(context_.cuda.cuMemsetD8Async(address(device), value, static_cast<std::size_t>(bytes), stream()),
+                 "cuMemsetD8Async", text(bytes));
 }
 
-CUfunction CudaExecutor::function(const std::string& key, const char* entry, const std::function<std::string()>& cubin) {
+void CudaExecutor::wait_for(std::uintptr_t other) {
+  if (other == 0) throw ValueError("[cuda] stream 0 is not a stream here; got 0, where 1 is the default stream");
+  const auto here = context_.enter();
+  const std::lock_guard lock(order_mutex_);
+  context_.check(context_.cuda.cuEventRecord(order_, reinterpret_cast<CUstream>(other)), "cuEventRecord",
+                 "stream " + std::to_string(other));
+  context_.check(context_.cuda.cuStreamWaitEvent(stream(), order_, 0), "cuStreamWaitEvent");
+}
+
+void CudaExecutor::make_wait(std::uintptr_t other) {
+  if (other == 0) throw ValueError("[cuda] stream 0 is not a stream here; got 0, where 1 is the default stream");
+  const auto here = context_.enter();
+  const std::lock_guard lock(order_mutex_);
+  context_.check(context_.cuda.cuEventRecord(order_, stream()), "cuEventRecord");
+  context_.check(context_.cuda.cuStreamWaitEvent(reinterpret_cast<CUstream>(other), order_, 0), "cuStreamWaitEvent",
+                 "stream " + std::to_string(other));
+}
+
+const CudaExecutor::Kernel& CudaExecutor::find(const std::string& key, const char* entry,
+                                               const std::function<std::string()>& what,
+                                               const std::function<std::string()>& cubin) {
   const std::string name = key + '\n' + entry;
   const std::lock_guard lock(mutex_);
-  if (const auto found = functions_.find(name); found != functions_.end()) return found->second;
+  if (const auto found = kernels_.find(name); found != kernels_.end()) return found->second;
   auto module = modules_.find(key);
   if (module == modules_.end()) {
     CUmodule loaded = nullptr;
-    cuda_.check(cuda_.cuModuleLoadData(&loaded, cubin().data()), "cuModuleLoadData", name);
+    context_.check(context_.cuda.cuModuleLoadData(&loaded, cubin().data()), "cuModuleLoadData", name);
     module = modules_.emplace(key, loaded).first;
   }
   CUfunction f = nullptr;
-  cuda_.check(cuda_.cuModuleGetFunction(&f, module->second, entry), "cuModuleGetFunction", name);
-  return functions_.emplace(name, f).first->second;
+  context_.check(context_.cuda.cuModuleGetFunction(&f, module->second, entry), "cuModuleGetFunction", name);
+  return kernels_.emplace(name, Kernel{f, what()}).first->second;
 }
 
 CUfunction CudaExecutor::kernel(const std::string& key, const std::function<std::string()>& source, const char* entry) {
-  enter();
-  return function(key, entry, [&] {
-    const std::string text = source();
-    return cache_.get(disk_key("source " + hash_text(text) + "\n" + key), capability_,
-                      [&] { return compile(text, entry, capability_); });
-  });
+  const auto here = context_.enter();
+  return find(
+             key, entry, [] { return std::string(); },
+             [&] {
+               const std::string program = source();
+               return cache_.get(disk_key("source " + hash_text(program) + "\n" + key), capability(),
+                                 [&] { return compile(program, entry, capability()); });
+             })
+      .function;
+}
+
+void CudaExecutor::enqueue(CUfunction function, Grid grid, Grid block, unsigned shared_bytes, void* const* args,
+                           const std::function<std::string()>& what) {
+  const auto here = context_.enter();
+  CUresult r = CUDA_SUCCESS;
+  if (is_injected(Fault::launch)) r = CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+  constexpr unsigned kPlainShared = 48 << 10;  // more has to be asked for
+  if (r == CUDA_SUCCESS && shared_bytes > kPlainShared)
+    r = context_.cuda.cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                         static_cast<int>(shared_bytes));
+  if (r == CUDA_SUCCESS)
+    r = context_.cuda.cuLaunchKernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared_bytes,
+                                     stream(), const_cast<void**>(args), nullptr);
+  if (r != CUDA_SUCCESS) context_.fail(r, "cuLaunchKernel", what());
 }
 
 void CudaExecutor::launch(CUfunction function, Grid grid, Grid block, unsigned shared_bytes, void* const* args,
                           const std::string& what) {
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
-  enter();
-  constexpr unsigned kPlainShared = 48 << 10;  // more has to be asked for
-  if (shared_bytes > kPlainShared)
-    cuda_.check(cuda_.cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                                         static_cast<int>(shared_bytes)),
-                "cuFuncSetAttribute", what);
-  cuda_.check(cuda_.cuLaunchKernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared_bytes, stream_,
-                                   const_cast<void**>(args), nullptr),
-              "cuLaunchKernel", what);
-  const std::lock_guard lock(mutex_);
-  last_ = what;
+  enqueue(function, grid, block, shared_bytes, args, [&] { return what; });
+  context_.note(what);
+  if (waits_for_launches()) synchronize();
 }
 
 void CudaExecutor::run(const Plan& plan) {
   Lowered l = lower(plan);
   if (l.blocks == 0) return;
-  enter();
-  const CUfunction kernel = function(l.key, kKernelName, [&] {
-    return cache_.get(disk_key(l.key), capability_, [&] { return compile(source(plan, l), kKernelName, capability_); });
-  });
+  const auto here = context_.enter();
+  const Kernel& kernel = find(
+      l.key, kKernelName, [&] { return operations(plan); },
+      [&] {
+        return cache_.get(disk_key(l.key), capability(),
+                          [&] { return compile(source(plan, l), kKernelName, capability()); });
+      });
   void* scratch = nullptr;
   if (l.scratch_bytes > 0) {
     scratch = allocate(l.scratch_bytes);
@@ -157,20 +194,15 @@ void CudaExecutor::run(const Plan& plan) {
   try {
     if (l.zeroed > 0) fill_bytes(scratch, 0, l.zeroed);
     void* parameters[] = {l.words.data()};
-    launch(kernel, {static_cast<unsigned>(l.blocks)}, {l.threads_x, l.threads_y}, 0, parameters, describe(plan));
+    enqueue(kernel.function, {static_cast<unsigned>(l.blocks)}, {l.threads_x, l.threads_y}, 0, parameters,
+            [&] { return describe(plan); });
   } catch (...) {
     release(scratch);
     throw;
   }
   release(scratch);  // in the stream's order: after the kernel
-}
-
-void CudaExecutor::synchronize() {
-  enter();
-  const CUresult r = cuda_.cuStreamSynchronize(stream_);
-  if (r == CUDA_SUCCESS) return;
-  const std::lock_guard lock(mutex_);
-  cuda_.check(r, "cuStreamSynchronize", last_.empty() ? "no kernel" : "a kernel up to and including " + last_);
+  context_.note(kernel.what, plan.shape);
+  if (waits_for_launches()) synchronize();
 }
 
 }  // namespace galop::cuda

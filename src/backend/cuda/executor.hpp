@@ -1,41 +1,49 @@
-// Runs plans on one GPU: its memory pool, its stream, its compiled kernels.
+// One GPU at work: memory, copies, plans, and kernels of the library.
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <mutex>
 #include <string>
 #include <unordered_map>
 
 #include "backend/backend.hpp"
-#include "backend/cuda/driver.hpp"
+#include "backend/cuda/context.hpp"
 #include "backend/cuda/jit_cache.hpp"
-#include "backend/cuda/lower.hpp"
+#include "backend/cuda/memory.hpp"
+#include "backend/cuda/transfer.hpp"
 
 namespace galop::cuda {
 
-/// One GPU. All work goes through one stream, in the order of the calls; `run` does not wait for it. Addresses in plans
-/// are device addresses. Thread-safe.
+/// One GPU. All work goes through one stream, in the order of the calls; nothing waits for it but what says so.
+/// Addresses are of the device. Thread-safe. Everything but release() and alive() throws DeviceError once the device is
+/// lost, and in the child of a fork().
 class CudaExecutor {
  public:
-  /// Throws Error when there is no driver or no such device.
+  /// Throws DeviceError when there is no driver or no such device.
   explicit CudaExecutor(int ordinal = 0, const std::filesystem::path& cache = JitCache::default_root());
   ~CudaExecutor();
   CudaExecutor(const CudaExecutor&) = delete;
   CudaExecutor& operator=(const CudaExecutor&) = delete;
 
-  /// Device memory, aligned to 256 bytes. Throws MemoryError naming the bytes.
-  void* allocate(std::int64_t bytes);
-  void release(void* p) noexcept;
-  /// Copies that are done when they return (the host side) and in order with the plans (the device side).
-  void upload(void* device, const void* host, std::int64_t bytes);
-  void download(void* host, const void* device, std::int64_t bytes);
+  /// As MemoryPool says.
+  void* allocate(std::int64_t bytes) { return memory_.allocate(bytes); }
+  void release(void* p) noexcept { memory_.release(p); }
+  MemoryPool& memory() { return memory_; }
+
+  /// As Transfer says.
+  void upload(void* device, const void* host, std::int64_t bytes) { transfer_.upload(device, host, bytes); }
+  void download(void* host, const void* device, std::int64_t bytes) { transfer_.download(host, device, bytes); }
+  void copy(void* to, const void* from, std::int64_t bytes);
+  /// From another device's memory, in the order of both streams.
+  void copy_peer(void* to, CudaExecutor& other, const void* from, std::int64_t bytes);
   void fill_bytes(void* device, unsigned char value, std::int64_t bytes);
 
   /// A kernel of a program of ours, ready to launch: in memory, else from the disk, else `source()` compiled with the
-  /// options of all kernels. `key` tells programs apart within the process; on disk the source's own hash does. `source`
-  /// is called once a process and key; the program has no #include, and may start with `prelude()`. `entry` is the
-  /// kernel's C name; one program (one key) may have several. Thread-safe. Throws Error with the compiler's log.
+  /// options of all kernels. `key` tells programs apart within the process; on disk the source's own hash does.
+  /// `source` is called once a process and key; the program has no #include, and may start with `prelude()`. `entry` is
+  /// the kernel's C name; one program (one key) may have several. Throws Error with the compiler's log.
   CUfunction kernel(const std::string& key, const std::function<std::string()>& source, const char* entry);
 
   struct Grid {
@@ -48,35 +56,47 @@ class CudaExecutor {
 
   /// Enqueues the plan's kernel; compiles it where neither memory nor disk has it.
   void run(const Plan& plan);
-  /// Waits; throws Error naming the last kernel when one of them failed.
-  void synchronize();
+  /// Waits; throws DeviceError naming the last kernels when one of them failed.
+  void synchronize() { context_.synchronize(); }
+  bool alive() const noexcept { return context_.alive(); }
 
-  /// Makes the device's context this thread's, for libraries that work in the current one.
-  void enter() const;
+  /// Makes later work here wait for what `stream` has been given so far, and the other way round. A stream of the same
+  /// device; 1 and 2 are its default ones.
+  void wait_for(std::uintptr_t stream);
+  void make_wait(std::uintptr_t stream);
 
-  int ordinal() const { return ordinal_; }
+  /// For libraries that work in the thread's current context.
+  Context::Entered enter() const { return context_.enter(); }
+  Context& context() { return context_; }
+  const Context& context() const { return context_; }
+  int ordinal() const { return context_.ordinal; }
   /// Compute capability as one number: 90 for 9.0.
-  int capability() const { return capability_; }
-  const std::string& name() const { return name_; }
-  CUstream stream() const { return stream_; }
+  int capability() const { return context_.capability; }
+  const std::string& name() const { return context_.name; }
+  CUstream stream() const { return context_.stream; }
   JitCache::Counts cache_counts() const { return cache_.counts(); }
 
  private:
-  CUfunction function(const std::string& key, const char* entry, const std::function<std::string()>& cubin);
+  struct Kernel {
+    CUfunction function;
+    std::string what;  // of a plan: its operations
+  };
+  const Kernel& find(const std::string& key, const char* entry, const std::function<std::string()>& what,
+                     const std::function<std::string()>& cubin);
+  void enqueue(CUfunction function, Grid grid, Grid block, unsigned shared_bytes, void* const* args,
+               const std::function<std::string()>& what);
+  void open_peer(CudaExecutor& other);
 
-  const Driver& cuda_;
-  const int ordinal_;
-  CUdevice device_ = 0;
-  CUcontext context_ = nullptr;
-  CUstream stream_ = nullptr;
-  CUmemoryPool pool_ = nullptr;
-  int capability_ = 0;
-  std::string name_;
+  Context context_;
+  MemoryPool memory_;
+  Transfer transfer_;
   JitCache cache_;
   std::mutex mutex_;
-  std::unordered_map<std::string, CUmodule> modules_;      // by key
-  std::unordered_map<std::string, CUfunction> functions_;  // by key and entry
-  std::string last_;  // what was launched last, for an error that shows late
+  std::unordered_map<std::string, CUmodule> modules_;  // by key
+  std::unordered_map<std::string, Kernel> kernels_;    // by key and entry
+  std::mutex order_mutex_;
+  CUevent order_ = nullptr;  // between streams
+  std::unordered_map<const CudaExecutor*, bool> peers_;
 };
 
 /// What the disk cache keys a kernel by besides the architecture.

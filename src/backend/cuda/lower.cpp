@@ -473,12 +473,14 @@ class Lowering {
 
 Lowered lower(const Plan& plan) { return Lowering(plan).run(); }
 
-std::string describe(const Plan& plan) {
+std::string operations(const Plan& plan) {
   std::string text;
   for (const Instruction& i : plan.tape) text += (text.empty() ? "" : ", ") + std::string(info(i.op).name);
   for (const Reduction& r : plan.reductions)
     text += (text.empty() ? "" : ", ") + std::string(info(r.op).name) + " reduction";
-  return (text.empty() ? "copy" : text) + " over " + to_string(plan.shape);
+  return text.empty() ? "copy" : text;
 }
+
+std::string describe(const Plan& plan) { return operations(plan) + " over " + to_string(plan.shape); }
 
 }  // namespace galop::cuda

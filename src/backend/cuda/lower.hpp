@@ -55,6 +55,8 @@ struct Lowered {
 /// Throws Error for a plan that no kernel can take (too many parameters).
 Lowered lower(const Plan& plan);
 
+/// "add, sqrt": what a plan computes.
+std::string operations(const Plan& plan);
 /// "add, sqrt over (3, 4)": what an error says about a plan.
 std::string describe(const Plan& plan);
 

@@ -1,22 +1,23 @@
-// Finds libnvrtc.so.13 on the system, in a toolkit or in the nvidia-* wheels, and compiles with it.
+// Opens libnvrtc.so.13, ahead of its first use where asked to, and compiles with it.
 #include "backend/cuda/nvrtc.hpp"
 
 #include <dlfcn.h>
 #include <nvrtc.h>
+#include <pthread.h>
 
 #include <cstdlib>
-#include <filesystem>
+#include <mutex>
 #include <system_error>
+#include <thread>
 #include <vector>
 
+#include "backend/cuda/library_path.hpp"
 #include "galop/error.hpp"
 
 namespace galop::cuda {
 namespace {
 
-namespace fs = std::filesystem;
-
-constexpr const char* kLibrary = "libnvrtc.so.13";
+constexpr NvidiaLibrary kLibrary{"libnvrtc.so.13", "GALOP_NVRTC", "cuda_nvrtc", "nvidia-cuda-nvrtc"};
 constexpr const char* kOptions[] = {"--std=c++17",        "--device-as-default-execution-space",
                                     "--fmad=false",       "--ftz=false",
                                     "--prec-div=true",    "--prec-sqrt=true",
@@ -40,35 +41,6 @@ struct Opened {
   std::string reason;
 };
 
-// The folders of wheels below one site-packages folder.
-void add_wheels(std::vector<std::string>& paths, const fs::path& packages) {
-  for (const char* folder : {"cu13", "cuda_nvrtc"})
-    paths.push_back((packages / "nvidia" / folder / "lib" / kLibrary).string());
-}
-
-std::vector<std::string> candidates() {
-  std::vector<std::string> paths;
-  if (const char* named = std::getenv("GALOP_NVRTC"); named && *named) paths.emplace_back(named);
-  paths.emplace_back(kLibrary);
-  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
-    if (const char* root = std::getenv(variable); root && *root)
-      paths.push_back(std::string(root) + "/lib64/" + kLibrary);
-  // The wheel that holds this library stands beside nvidia's.
-  Dl_info self{};
-  if (dladdr(reinterpret_cast<const void*>(&nvrtc_version), &self) != 0 && self.dli_fname)
-    add_wheels(paths, fs::path(self.dli_fname).parent_path().parent_path());
-  std::error_code error;  // absent folders are no error here
-  if (const char* environment = std::getenv("VIRTUAL_ENV"))
-    for (const auto& entry : fs::directory_iterator(fs::path(environment) / "lib", error))
-      add_wheels(paths, entry.path() / "site-packages");
-  std::vector<std::string> toolkits;
-  for (const auto& entry : fs::directory_iterator("/usr/local", error))
-    if (entry.path().filename().string().starts_with("cuda"))
-      toolkits.push_back((entry.path() / "lib64" / kLibrary).string());
-  paths.insert(paths.end(), toolkits.begin(), toolkits.end());
-  return paths;
-}
-
 template <class F>
 bool find(void* library, const char* name, F& function) {
   function = reinterpret_cast<F>(dlsym(library, name));
@@ -77,22 +49,17 @@ bool find(void* library, const char* name, F& function) {
 
 Opened open() {
   Opened o;
-  for (const std::string& path : candidates()) {
-    void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) continue;
-    Functions& f = o.f;
-    if (find(library, "nvrtcVersion", f.version) && find(library, "nvrtcCreateProgram", f.create) &&
-        find(library, "nvrtcDestroyProgram", f.destroy) && find(library, "nvrtcCompileProgram", f.compile) &&
-        find(library, "nvrtcGetProgramLogSize", f.log_size) && find(library, "nvrtcGetProgramLog", f.log) &&
-        find(library, "nvrtcGetCUBINSize", f.cubin_size) && find(library, "nvrtcGetCUBIN", f.cubin) &&
-        find(library, "nvrtcGetErrorString", f.error) && f.version(&o.major, &o.minor) == NVRTC_SUCCESS)
-      return o;
-    dlclose(library);
-  }
+  void* library = open_library(kLibrary, o.reason);
+  if (library == nullptr) return o;
+  Functions& f = o.f;
+  if (find(library, "nvrtcVersion", f.version) && find(library, "nvrtcCreateProgram", f.create) &&
+      find(library, "nvrtcDestroyProgram", f.destroy) && find(library, "nvrtcCompileProgram", f.compile) &&
+      find(library, "nvrtcGetProgramLogSize", f.log_size) && find(library, "nvrtcGetProgramLog", f.log) &&
+      find(library, "nvrtcGetCUBINSize", f.cubin_size) && find(library, "nvrtcGetCUBIN", f.cubin) &&
+      find(library, "nvrtcGetErrorString", f.error) && f.version(&o.major, &o.minor) == NVRTC_SUCCESS)
+    return o;
   o.major = o.minor = 0;
-  o.reason = std::string(kLibrary) +
-             " is not found: install it with `pip install galop[cuda13]` "
-             "(or pip install nvidia-cuda-nvrtc, or the CUDA 13 toolkit), or name its path in GALOP_NVRTC";
+  o.reason = std::string(kLibrary.file) + " lacks functions of CUDA 13's NVRTC";
   return o;
 }
 
@@ -125,7 +92,7 @@ std::string nvrtc_options() {
 
 std::string compile(const std::string& source, const std::string& kernel, int capability) {
   const Opened& o = opened();
-  if (!o.reason.empty()) throw Error("[cuda] " + o.reason);
+  if (!o.reason.empty()) throw DeviceError("[cuda] " + o.reason + "; got kernel " + kernel);
   const auto check = [&](nvrtcResult r, const char* call) {
     if (r != NVRTC_SUCCESS)
       throw Error("[cuda] " + std::string(call) + " failed with " + o.f.error(r) + "; got kernel " + kernel);
@@ -150,6 +117,60 @@ std::string compile(const std::string& source, const std::string& kernel, int ca
   std::string cubin(size, '\0');
   check(o.f.cubin(program.handle, cubin.data()), "nvrtcGetCUBIN");
   return cubin;
+}
+
+namespace {
+
+// The thread that makes the compiler ready. It takes no lock of this struct.
+struct Warming {
+  std::mutex mutex;
+  bool started = false;
+  std::thread thread;
+
+  void finish() {
+    if (thread.joinable()) thread.join();
+  }
+};
+
+Warming& warming() {
+  static auto* w = new Warming;  // never destroyed: handlers use it while the process ends
+  return *w;
+}
+
+void finish_warming() {
+  const std::lock_guard lock(warming().mutex);
+  warming().finish();
+}
+
+}  // namespace
+
+void warm_nvrtc(int capability) {
+  Warming& w = warming();
+  const std::lock_guard lock(w.mutex);
+  if (w.started) return;
+  w.started = true;
+  // A fork in the middle would leave the child a compiler whose locks nobody opens.
+  pthread_atfork(
+      [] {
+        warming().mutex.lock();
+        warming().finish();
+      },
+      [] { warming().mutex.unlock(); }, [] { warming().mutex.unlock(); });
+  std::atexit(&finish_warming);
+  try {
+    w.thread = std::thread([capability] {
+      if (!opened().reason.empty()) return;
+      // Registered again after the library's own handlers, so that it runs before them.
+      std::atexit(&finish_warming);
+      try {
+        compile("extern \"C\" __global__ void warm() {}", "warm", capability);
+      } catch (const Error&) {
+        // Whoever compiles next hears of it.
+      }
+    });
+  } catch (const std::system_error&) {
+    // No thread to be had: the first kernel waits for the compiler.
+  }
 }
 
 }  // namespace galop::cuda

@@ -13,8 +13,12 @@ std::pair<int, int> nvrtc_version(std::string* reason = nullptr);
 /// zero.
 std::string nvrtc_options();
 
+/// Opens and starts the compiler in a thread of its own, once, so that the first kernel need not wait for it. The
+/// thread ends before the process does, and before a fork().
+void warm_nvrtc(int capability);
+
 /// The cubin of `source` for compute capability `capability` (75, 90, 120 …). Thread-safe. Throws Error with the
-/// compiler's log.
+/// compiler's log, DeviceError when there is no compiler.
 std::string compile(const std::string& source, const std::string& kernel, int capability);
 
 }  // namespace galop::cuda
