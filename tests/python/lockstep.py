@@ -4,6 +4,7 @@ A program is a list of Steps: a line of Python over names (v0, v1, … arrays; e
 the helpers below, and a guard, a condition on NumPy's values without which the step is passed over in both (say a cast
 out of range)."""
 
+import contextlib
 import time
 import warnings
 from typing import NamedTuple
@@ -30,6 +31,17 @@ MODES = {
     "combo1": {"eager": False, "fusion_limit": 2, "threads": 2, "block": 8},
     "combo2": {"eager": False, "donation": False, "overlap_maybe": True, "block": 8},
     "combo3": {"eager": True, "threads": 2, "block": 8, "overlap_maybe": True},
+}
+# The same on a GPU or its stand-in. "mixed": arrays begin anywhere, statements run anywhere; memory: bytes of the GPU,
+# so few that large plans run in tiles. Sums of floats then have other orders than NumPy's: see any_order().
+DEVICE_MODES = {
+    "gpu": {"eager": False, "device": "cuda"},
+    "gpueager": {"eager": True, "device": "cuda"},
+    "gpufusion2": {"eager": False, "fusion_limit": 2, "donation": False, "device": "cuda"},
+    "mixed": {"eager": False, "device": "mixed"},
+    "mixedmaybe": {"eager": False, "overlap_maybe": True, "device": "mixed"},
+    "tiles": {"eager": False, "device": "cuda", "memory": 40_000},
+    "mixedtiles": {"eager": False, "device": "mixed", "memory": 20_000},
 }
 LAZY_TO_THE_END = {"lazy", "combo1"}  # nothing is compared, so nothing is forced, before the end
 EXTRA_POINTS = {"points", "combo2"}  # forced evaluations at random points
@@ -86,6 +98,22 @@ def no_nan(*xs):
     return not any(np.isnan(x).any() for x in map(np.asarray, xs) if x.dtype.kind in "fc")
 
 
+_devices = False  # the program runs in a mode of DEVICE_MODES
+
+
+def any_order(x, mean=False):
+    """A sum of these has no rounding, so that its order does not show; true where Galop adds as NumPy does."""
+    x = np.asarray(x)
+    if not _devices or (x.dtype.kind in "biu" and not mean):
+        return True
+    limit = {"e": 2.0**10, "f": 2.0**23, "F": 2.0**23}.get(x.dtype.char, 2.0**52)
+    for part in (np.real(x), np.imag(x)):
+        part = np.asarray(part, dtype="f8")
+        if not (np.isfinite(part).all() and (part * 2 == np.rint(part * 2)).all() and np.abs(part).sum() <= limit):
+            return False
+    return True
+
+
 def exponent(x):
     x = np.asarray(x)
     return x.dtype.kind != "i" or bool((x >= 0).all())
@@ -104,7 +132,7 @@ def unmixed(out, *xs):
 
 
 GUARDS = {
-    "apart": apart, "unmixed": unmixed, "fits": fits, "product": product, "unsigned_zero": unsigned_zero, "no_nan": no_nan, "exponent": exponent}
+    "apart": apart, "unmixed": unmixed, "fits": fits, "product": product, "unsigned_zero": unsigned_zero, "any_order": any_order, "no_nan": no_nan, "exponent": exponent}
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -123,6 +151,33 @@ def numpy_space():
         "peek": lambda x: None,
         **GUARDS,
     }
+
+
+@contextlib.contextmanager
+def device_mode(device, memory):
+    """A device for all that follows, with a limit of its memory; "mixed": for each statement another."""
+    global _devices
+    _devices = device is not None
+    if not _devices:
+        yield lambda i: contextlib.nullcontext()
+        return
+    places = ["cpu", "cuda", None, "cuda"]
+    if galop.cuda.device_count() > 1:
+        places[3] = "cuda:1"
+    before = galop.get_default_device()
+    for d in range(galop.cuda.device_count()):
+        galop.cuda.set_memory_limit(memory, d)
+    try:
+        if device == "mixed":
+            yield lambda i: galop.device(places[i % 4]) if places[i % 4] else contextlib.nullcontext()
+        else:
+            galop.set_default_device(device)
+            yield lambda i: contextlib.nullcontext()
+    finally:
+        _devices = False
+        galop.set_default_device(before)
+        for d in range(galop.cuda.device_count()):
+            galop.cuda.set_memory_limit(0, d)
 
 
 def galop_space():
@@ -176,7 +231,10 @@ def compare(ours, theirs, direct=False):
 def run(steps, settings, checks=True):
     """None when Galop did what NumPy did. A step that lacks a name (while shrinking) is passed over in both."""
     theirs, ours = numpy_space(), galop_space()
+    settings = dict(settings)
+    device, memory = settings.pop("device", None), settings.pop("memory", 0)
     with (
+        device_mode(device, memory) as place,
         warnings.catch_warnings(),
         np.errstate(all="ignore"),
         galop.errstate(all="ignore"),
@@ -190,6 +248,8 @@ def run(steps, settings, checks=True):
                     return Failure(i, why)
                 continue
             want = got = None
+            if device and "export(" in step.code:
+                continue  # memory of a GPU is not NumPy's: np.asarray() gives a copy
             try:
                 if step.guard and not eval(step.guard, theirs):
                     continue
@@ -199,7 +259,8 @@ def run(steps, settings, checks=True):
             except Exception as error:
                 want = error
             try:
-                execute(step.code, ours)
+                with place(i):
+                    execute(step.code, ours)
             except Exception as error:
                 got = error
             if want is None and got is None:

@@ -13,7 +13,7 @@ import warnings
 import numpy as np
 
 import galop
-from lockstep import EXTRA_POINTS, LAZY_TO_THE_END, MODES, Step, arrays, execute, numpy_space, run, script, shrink
+from lockstep import DEVICE_MODES, EXTRA_POINTS, LAZY_TO_THE_END, MODES, Step, arrays, execute, numpy_space, run, script, shrink
 from support import BOOL, DTYPES, FLOATS, INTS
 
 ARITHMETIC = ["add", "subtract", "multiply"]
@@ -335,6 +335,8 @@ class Generator:
             guard = f"{v}.dtype.kind in 'biu'"
         if name in ("min", "max"):
             guard = f"unsigned_zero({v})"
+        if name in ("sum", "mean"):
+            guard = f"any_order({v}, {name == 'mean'})"
         if self.r.random() < 0.3:
             args.append("keepdims=True")
         # A masked float sum adds in another order than NumPy's runs of selected elements; test_reductions.py bounds it.
@@ -344,7 +346,9 @@ class Generator:
             if name in ("min", "max"):
                 args.append(f"initial={self.scalar(x.dtype)}".replace("=-0.0", "=0.0"))  # the sign of max(0.0, -0.0) is free
         elif self.r.random() < 0.1 and name == "sum" and x.dtype.kind in "biu":
-            args.append(f"dtype='{self.r.choice(INTS + FLOATS)}'")
+            dtype = self.r.choice(INTS + FLOATS)
+            args.append(f"dtype='{dtype}'")
+            guard = f"any_order({v}.astype('{dtype}'), {dtype in FLOATS})"
         out = self.fresh()
         if self.r.random() < 0.4 and name not in ("count_nonzero",) and not any(a.startswith("where") for a in args):
             return Step(f"{out} = A({v}.{name}({', '.join(args)}))", guard)
@@ -357,7 +361,7 @@ class Generator:
         if not o:
             return None
         name = self.r.choice(["sum", "max", "min"])
-        return Step(f"xp.{name}({v}, axis=0, out={o})", f"unsigned_zero({v}) and fits({v}, {o}.dtype) and product({v})")
+        return Step(f"xp.{name}({v}, axis=0, out={o})", f"unsigned_zero({v}) and fits({v}, {o}.dtype) and product({v}) and any_order({v})")
 
     def scan(self):
         v = self.pick(lambda y: y.ndim > 0)
@@ -371,7 +375,7 @@ class Generator:
                 return Step(f"{self.fresh()} = xp.add.outer({v}, {w})", f"xp.add.outer({v}, {w}).ndim <= 4")
         return Step(
             f"{self.fresh()} = xp.{self.r.choice(names)}.accumulate({v}, axis={self.r.randint(0, x.ndim - 1)})",
-            f"unsigned_zero({v})",
+            f"unsigned_zero({v}) and any_order({v})",
         )
 
     def inplace(self):
@@ -555,7 +559,7 @@ def program(seed, mode="default"):
 
 def check(seed, mode, shrinking=True):
     """None, or the text of a program that shows a difference."""
-    steps, settings, checks = program(seed, mode), MODES[mode], mode not in LAZY_TO_THE_END
+    steps, settings, checks = program(seed, mode), (MODES | DEVICE_MODES)[mode], mode not in LAZY_TO_THE_END
     failure = run(steps, settings, checks)
     if failure is None:
         return None
@@ -570,12 +574,12 @@ def main(argv=None):
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument("--programs", type=int, default=1000)
     p.add_argument("--seed", type=int, default=0, help="of the first program; program i has seed SEED + i")
-    p.add_argument("--mode", default="all", choices=["all", *MODES])
+    p.add_argument("--mode", default="all", choices=["all", "devices", *MODES, *DEVICE_MODES])
     p.add_argument("--minutes", type=float, default=None, help="stop after so long")
     p.add_argument("--failures", type=int, default=5, help="stop after so many")
     p.add_argument("--log", default=None, help="a file that names the program being run, in case the process dies")
     a = p.parse_args(argv)
-    modes = list(MODES) if a.mode == "all" else [a.mode]
+    modes = {"all": list(MODES), "devices": list(DEVICE_MODES)}.get(a.mode, [a.mode])
     started, failures, done = time.monotonic(), 0, 0
     for i in range(a.programs):
         if a.minutes is not None and time.monotonic() - started > a.minutes * 60:

@@ -1,11 +1,14 @@
 """Helpers of the Python tests: data, memory layouts, and comparison of Galop's arrays with NumPy's."""
 
 import os
+import pathlib
 import warnings
 
 import numpy as np
 
 import galop
+
+ROOT = pathlib.Path(__file__).parents[2]
 
 BOOL = ["?"]
 SIGNED = ["i1", "i2", "i4", "i8"]
@@ -268,6 +271,14 @@ def layout(name, x):
 def copies(*arrays):
     """Galop's own copies of NumPy arrays."""
     return tuple(galop.array(a) for a in arrays)
+
+
+def stand_in():
+    """Environment of a process that tests devices: of the stand-in, unless this run is on devices already."""
+    if os.environ.get("GALOP_CUDA_PLUGIN") or os.environ.get("GALOP_DEVICE", "cpu") != "cpu":
+        return {}
+    build = pathlib.Path(os.environ.get("GALOP_BUILD", ROOT / "build" / "release"))
+    return {"GALOP_CUDA_PLUGIN": str((ROOT / build / "lib" / "libgalop_stand_in.so").resolve())}
 
 
 def long_run():

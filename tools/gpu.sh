@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# Tests and figures on a machine with a GPU that can fetch no packages: `pack` here, take the checkout along, `check`
+# there.
+#
+# tools/gpu.sh pack            Debian packages that Galop is built from, unpacked into .gpu/ (outside git)
+# tools/gpu.sh build [DIR]     builds with them, or with the system's where .gpu/ is absent
+# tools/gpu.sh check [DIR]     C++ and Python tests on the GPU, each with its time; logs in $OUT or DIR
+# tools/gpu.sh sanitize [DIR]  the plug-in's tests under compute-sanitizer
+# tools/gpu.sh bench [DIR]     figures beside NumPy, PyTorch, CuPy and JAX, those that are there
+set -euo pipefail
+cd "$(dirname "$0")/.."
+what=${1:-check}
+build=${2:-/tmp/galop-gpu}
+logs=${OUT:-$build}
+packed=$PWD/.gpu
+PYTHON=${PYTHON:-python3}
+packages=(libtbb-dev libtbb12 libtbbmalloc2 libtbbbind-2-5 libhwy-dev libhwy1 libsleef-dev libsleef3 libopenblas-pthread-dev
+  libopenblas0-pthread libgfortran5 libquadmath0 libfmt-dev libfmt9 libcli11-dev libgtest-dev libgmock-dev nlohmann-json3-dev)
+
+pack() {
+  rm -rf .gpu && mkdir -p .gpu/deb
+  (cd .gpu/deb && apt-get -q download "${packages[@]}")
+  for f in .gpu/deb/*.deb; do dpkg -x "$f" .gpu; done
+  rm -rf .gpu/deb .gpu/usr/share/doc .gpu/usr/bin
+  rm -f .gpu/usr/lib/x86_64-linux-gnu/openblas-pthread/lib{lapack,blas}* .gpu/usr/lib/x86_64-linux-gnu/libhwy_*
+  find .gpu -name '*openblas*.a' -o -name 'libsleef*.a' -o -name 'libhwy*.a' -o -name '*f77blas*.a' | xargs rm -f
+  du -sh .gpu
+}
+
+environment() {
+  if [ -d "$packed/usr" ]; then
+    libraries=$packed/usr/lib/x86_64-linux-gnu
+    export LD_LIBRARY_PATH=$libraries:$libraries/openblas-pthread${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+    export CPATH=$packed/usr/include
+    export CMAKE_PREFIX_PATH=$packed/usr
+    # pkg-config and CMake files of the packages name /usr; the compiler finds the libraries by its path.
+    export LIBRARY_PATH=$libraries
+  fi
+  export PYTHONPATH=$build/python GALOP_BUILD=$build
+}
+
+timed() {
+  local name=$1 start=$SECONDS status=passed
+  shift
+  "$@" >"$logs/$name.log" 2>&1 || status="FAILED ($?)"
+  printf '%-28s %5d s  %s  %s\n' "$name" $((SECONDS - start)) "$status" "$(tail -n 1 "$logs/$name.log" | cut -c1-90)"
+}
+
+build() {
+  mkdir -p "$build" "$logs"
+  cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DGALOP_BENCHMARKS=OFF -DGALOP_TESTS=ON \
+    -DPython_EXECUTABLE="$(command -v "$PYTHON")" >"$logs/configure.log" 2>&1 || { tail -n 20 "$logs/configure.log"; return 1; }
+  ninja -C "$build" >"$logs/build.log" 2>&1 || { grep -A5 -m 5 'error' "$logs/build.log"; return 1; }
+  tail -n 1 "$logs/build.log"
+}
+
+environment
+case $what in
+  pack) pack ;;
+  build) build ;;
+  check)
+    timed plug-in "$build/bin/galop_cuda_tests"
+    GALOP_DEVICE=cuda timed python-cuda "$PYTHON" -m pytest -q -n 8 -p no:cacheprovider --ignore tests/python/test_house.py tests/python
+    timed python-automatic "$PYTHON" -m pytest -q -n 8 -p no:cacheprovider --ignore tests/python/test_house.py tests/python
+    timed programs "$PYTHON" tests/python/random_programs.py --programs "${PROGRAMS:-3000}" --seed 500000 --mode devices
+    ;;
+  sanitize)
+    for tool in memcheck racecheck initcheck; do
+      timed "$tool" compute-sanitizer --tool $tool --error-exitcode 9 "$build/bin/galop_cuda_tests" \
+        --gtest_filter="${FILTER:--*Bandwidth*:*Large*:*Giant*:*Speed*}"
+    done
+    ;;
+  bench) "$PYTHON" benchmarks/peers.py | tee "$logs/peers.txt" ;;
+  *) echo "[gpu] pack, build, check, sanitize or bench; got $what" >&2; exit 2 ;;
+esac
