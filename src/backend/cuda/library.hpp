@@ -1,0 +1,79 @@
+// What a device computes besides plans, on device addresses, in the order of the calls: the functions behind the
+// methods of Backend in src/backend/backend.hpp, and what they share.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+
+#include "backend/backend.hpp"
+#include "backend/cuda/executor.hpp"
+
+namespace galop::cuda {
+
+/// Inclusive scan along the last axis. Integers, extremes and logic are exact in any order; sums, products and the
+/// other reorderable rows of floats are folded in tiles that the sizes alone fix; float16 (rounded at every step, as
+/// NumPy does) and rows with an order run in order, a thread a line. Throws Error where the CPU has no scan.
+void scan(CudaExecutor& gpu, Op op, DType t, const Dims& shape, const void* in, const Dims& in_strides, void* out,
+          const Dims& out_strides);
+
+/// The bits of NumPy's loop in order. Waits for the device once.
+void at(CudaExecutor& gpu, Op op, DType t, void* base, const std::int64_t* offsets, std::int64_t n, const void* values);
+
+/// Waits for the device.
+bool locate(CudaExecutor& gpu, std::span<const IndexedAxis> axes, std::int64_t count, std::int64_t* offsets);
+void gather(CudaExecutor& gpu, const Blocks& b);
+/// Blocks of different offsets must not overlap.
+void scatter(CudaExecutor& gpu, const Blocks& b);
+
+/// Waits for the device.
+std::int64_t count_true(CudaExecutor& gpu, const void* mask, std::int64_t n);
+void positions(CudaExecutor& gpu, const void* mask, std::int64_t n, std::int64_t* out);
+void compress(CudaExecutor& gpu, const void* mask, std::int64_t n, int itemsize, const void* in, void* out);
+
+// For the functions above.
+
+/// Device memory until the end of the scope, then free again in the stream's order.
+class Scratch {
+ public:
+  Scratch(CudaExecutor& gpu, std::int64_t bytes) : gpu_(gpu), data_(gpu.allocate(bytes)) {}
+  ~Scratch() { gpu_.release(data_); }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  char* data() const { return static_cast<char*>(data_); }
+
+ private:
+  CudaExecutor& gpu_;
+  void* data_;
+};
+
+/// A kernel of one of the .cuh files: `head` (types, functions and macros) goes between prelude and `text`.
+struct LibraryKernel {
+  const char* file;   // the file's name, for keys
+  const char* text;   // the file
+  const char* entry;  // the kernel in it
+  std::string head;
+  bool with_complex = false;
+
+  std::string key() const;
+  std::string source() const;
+};
+
+constexpr unsigned kLibraryThreads = 256;
+
+/// Blocks of 256 threads; `args` are addresses of the parameters. `what` names the operation, with sizes.
+void launch(CudaExecutor& gpu, const LibraryKernel& k, std::int64_t blocks, std::initializer_list<const void*> args,
+            const std::string& what);
+
+/// "using S = …;" and `S join(S, S)` (or `S join(S)`) for a row of ops.def that maps a dtype to itself; float16 goes
+/// through float and is rounded.
+std::string join_function(Op op, DType t);
+std::string define(const char* macro, std::int64_t value);
+constexpr std::int64_t blocks_for(std::int64_t n, std::int64_t each) { return (n + each - 1) / each; }
+/// Whether the address and all strides are multiples of `bytes`.
+bool aligned_to(std::int64_t bytes, const void* p, const Dims& strides);
+/// What a kernel may assume of the address of an element: 1, 2, 4 or 8.
+constexpr int alignment_of(DType t) { return is_complex(t) ? itemsize(t) / 2 : itemsize(t); }
+
+}  // namespace galop::cuda
