@@ -91,15 +91,6 @@ std::uint64_t spread(std::uint64_t half) {
   return (half | (half << 1)) & 0x5555555555555555u;
 }
 
-Polynomial squared(const Polynomial& p) {
-  Product square;
-  for (std::size_t i = 0; i < p.size(); ++i) {
-    square[2 * i] = spread(p[i] & 0xffffffffu);
-    square[2 * i + 1] = spread(p[i] >> 32);
-  }
-  return reduced(square);
-}
-
 Polynomial times_t(const Polynomial& p) {
   Product product{};
   for (std::size_t i = 0; i < p.size(); ++i) add_at(product, p[i], 64 * i + 1);
@@ -127,6 +118,15 @@ std::vector<std::uint32_t> unrolled(const std::uint32_t* window) {
 }
 
 }  // namespace
+
+Polynomial squared(const Polynomial& p) {
+  Product square;
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    square[2 * i] = spread(p[i] & 0xffffffffu);
+    square[2 * i + 1] = spread(p[i] >> 32);
+  }
+  return reduced(square);
+}
 
 std::size_t degree(const Polynomial& p) {
   for (std::size_t i = p.size(); i-- > 0;) {

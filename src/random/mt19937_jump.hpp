@@ -17,6 +17,8 @@ std::size_t degree(const Polynomial& p);
 
 // t^n modulo the characteristic polynomial of the recurrence: the leap by n words.
 Polynomial step(std::uint64_t n);
+// The leap made twice.
+Polynomial squared(const Polynomial& p);
 // t^(2^exponent), likewise; the last one asked for is kept.
 Polynomial power_of_two_step(std::size_t exponent);
 
