@@ -1,0 +1,329 @@
+// Random streams on a GPU: words of PCG64 by leaps and of MT19937 from memory, numbers of which each takes one draw,
+// and those that are chosen among the draws: each warp counts what it will keep, then writes it behind what the warps
+// before it keep. Follows draw_args.cuh.
+
+// Tests on the host have functions of their own, and doubt more.
+#ifndef GALOP_DRAW_LOG1P
+#define GALOP_DRAW_DOUBT 1.0
+#define GALOP_DRAW_LOG1P(x) log1p(x)
+#define GALOP_DRAW_EXP(x) exp(x)
+#endif
+
+inline U128 multiply_add(U128 x, U128 factor, U128 term) {
+  const u64 low = x.low * factor.low;
+  const u64 sum = low + term.low;
+  const u64 high = __umul64hi(x.low, factor.low) + x.high * factor.low + x.low * factor.high + term.high;
+  return {high + (sum < low ? 1u : 0u), sum};
+}
+
+struct Pcg {
+  const Stream& stream;
+  U128 state;
+
+  Pcg(const Stream& s, i64 at) : stream(s), state(s.start) {
+    for (int k = 0; at != 0; ++k, at >>= 1)
+      if (at & 1) leap(k);
+  }
+  /// The word it stands at, whose number is `at`.
+  u64 word(i64 at) const {
+    const u64 mixed = state.high ^ state.low;
+    const int turn = static_cast<int>(state.high >> 58);
+    const u64 w = (mixed >> turn) | (mixed << ((64 - turn) & 63));
+    return at == 0 && stream.has_kept ? (w & 0xffffffffu) | (static_cast<u64>(stream.kept) << 32) : w;
+  }
+  /// 2^k words further.
+  void leap(int k) { state = multiply_add(state, stream.leaps[k].factor, stream.leaps[k].term); }
+};
+
+/// MT19937's draws of 64 bits have their first word on top; pairs of 32-bit draws lie as in PCG64's.
+template <bool FirstOnTop>
+struct Twister {
+  const u32* words;
+  i64 count;
+
+  Twister(const Stream& s, i64) : words(s.words), count(s.word_count) {}
+  u64 word(i64 at) const {
+    const u64 first = 2 * at < count ? words[2 * at] : 0, second = 2 * at + 1 < count ? words[2 * at + 1] : 0;
+    return FirstOnTop ? (first << 32) | second : (second << 32) | first;
+  }
+  void leap(int) {}
+};
+
+struct UnitPcg {
+  static double unit(u64 w) { return static_cast<double>(static_cast<i64>(w >> 11)) * 0x1p-53; }
+};
+// MT19937 takes 27 bits of the first word and 26 of the second.
+struct UnitTwister {
+  static double unit(u64 w) {
+    return static_cast<double>(static_cast<i64>(((w >> 37) << 26) | ((w & 0xffffffffu) >> 6))) * 0x1p-53;
+  }
+};
+inline float unit_float(u32 w) { return static_cast<float>(w >> 8) * 0x1p-24f; }
+
+// One draw a number -----------------------------------------------------------------------------------------------
+
+// kItems numbers of type Out from each word.
+template <class Unit>
+struct Uniform {
+  using Out = double;
+  static constexpr int kItems = 1;
+  static void make(u64 w, const Args& a, Out* o) { o[0] = a.low + a.range * Unit::unit(w); }
+};
+struct UniformFloat {
+  using Out = float;
+  static constexpr int kItems = 2;
+  static void make(u64 w, const Args&, Out* o) {
+    o[0] = unit_float(static_cast<u32>(w));
+    o[1] = unit_float(static_cast<u32>(w >> 32));
+  }
+};
+struct Torch {
+  using Out = float;
+  static constexpr int kItems = 2;
+  static float one(u64 w, const Args& a) {
+    const float u = static_cast<float>(static_cast<u32>(w) & 0xffffffu) * 0x1p-24f;
+    return fmaf(u, static_cast<float>(a.range), static_cast<float>(a.low));
+  }
+  static void make(u64 w, const Args& a, Out* o) { o[0] = one(w, a), o[1] = one(w >> 32, a); }
+};
+struct Bits {
+  using Out = u8;
+  static constexpr int kItems = 64;
+  static void make(u64 w, const Args&, Out* o) {
+    for (int k = 0; k < kItems; ++k) o[k] = static_cast<u8>((w >> k) & 1);
+  }
+};
+
+// Draws of the width of U, results of type O; 8 and 16 bits are parts of a 32-bit draw, the low part first.
+template <class U, class O>
+struct Integers {
+  using Out = O;
+  static constexpr int kBits = 8 * sizeof(U);
+  static constexpr int kItems = 8 / sizeof(U);
+
+  /// The number of a draw, if it gives one.
+  static bool take(U u, const Args& a, U& v) {
+    if (!a.lemire) {
+      v = static_cast<U>(u & static_cast<U>(a.mask));
+      return v <= static_cast<U>(a.last);
+    }
+    U low;
+    if constexpr (sizeof(U) == 8) {
+      v = __umul64hi(u, a.count);
+      low = u * a.count;
+    } else {
+      const u64 product = static_cast<u64>(u) * a.count;
+      v = static_cast<U>(product >> kBits);
+      low = static_cast<U>(product);
+    }
+    return low >= static_cast<U>(a.threshold);
+  }
+  static O moved(U v, const Args& a) { return static_cast<O>(static_cast<O>(a.offset) + static_cast<O>(v)); }
+
+  static void make(u64 w, const Args& a, Out* o) {
+    for (int k = 0; k < kItems; ++k) {
+      U v;
+      take(static_cast<U>(w >> (k * kBits % 64)), a, v);
+      o[k] = moved(v, a);
+    }
+  }
+
+  // As a selection.
+  static constexpr int kWords = 1;
+  using Value = U;
+  template <class Source>
+  static u32 look(const Source& s, i64 at, const Args& a, Value* v) {
+    const u64 w = s.word(at);
+    u32 taken = 0;
+    for (int k = 0; k < kItems; ++k)
+      if (at * kItems + k >= a.first && take(static_cast<U>(w >> (k * kBits % 64)), a, v[k])) taken |= 1u << k;
+    return taken;
+  }
+  template <class Source>
+  static i64 put(const Source&, i64 item, Value v, i64 rank, const Args& a) {
+    static_cast<O*>(a.out)[rank] = moved(v, a);
+    return item + 1;
+  }
+};
+
+template <class Map, class Source>
+void direct(const Args& a) {
+  constexpr int kItems = Map::kItems;
+  using Out = typename Map::Out;
+  constexpr int kBytes = kItems * static_cast<int>(sizeof(Out));
+  struct alignas(kBytes < 16 ? kBytes : 16) Pack {
+    Out o[kItems];
+  };
+  const i64 words = (a.first + a.n + kItems - 1) / kItems;
+  i64 i = static_cast<i64>(blockIdx.x) * a.chunk;
+  const i64 end = i + a.chunk < words ? i + a.chunk : words;
+  i += threadIdx.x;
+  if (i >= end) return;
+  Out* const out = static_cast<Out*>(a.out);
+  Source s(a.stream, i);
+  for (; i < end; i += kThreads, s.leap(8)) {
+    Pack p;
+    Map::make(s.word(i), a, p.o);
+    const i64 at = i * kItems - a.first;
+    if (a.packed && at + kItems <= a.n) {
+      *reinterpret_cast<Pack*>(out + at) = p;
+    } else {
+      for (int k = 0; k < kItems; ++k)
+        if (at + k >= 0 && at + k < a.n) out[at + k] = p.o[k];
+    }
+  }
+}
+
+// Selections ----------------------------------------------------------------------------------------------------------
+// A lane looks at Map::kWords words (1 or 2) at a time, its neighbours at the next; a warp at a.chunk words in all.
+
+template <class Map, class Source>
+void select_count(const Args& a) {
+  __shared__ u64 count[kWarps];
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  if (threadIdx.x < kWarps) count[threadIdx.x] = 0;
+  __syncthreads();
+  i64 i = (static_cast<i64>(blockIdx.x) * kWarps + warp) * a.chunk;
+  const i64 end = i + a.chunk;
+  i += lane * Map::kWords;
+  u64 mine = 0;
+  Source s(a.stream, i);
+  for (; i < end; i += 32 * Map::kWords, s.leap(Map::kWords == 2 ? 6 : 5)) {
+    typename Map::Value v[Map::kItems] = {};
+    mine += static_cast<u64>(__popc(Map::look(s, i, a, v)));
+  }
+  atomicAdd(&count[warp], mine);
+  __syncthreads();
+  if (threadIdx.x < kWarps) a.warp_counts[static_cast<i64>(blockIdx.x) * kWarps + threadIdx.x] = count[threadIdx.x];
+  if (threadIdx.x == 0) {
+    u64 all = 0;
+    for (int k = 0; k < kWarps; ++k) all += count[k];
+    a.block_counts[blockIdx.x] = all;
+  }
+}
+
+/// How many numbers the warps before this thread's keep; the last block also writes down how many there are in all.
+inline i64 kept_before(const Args& a) {
+  __shared__ u64 before;
+  if (threadIdx.x == 0) before = 0;
+  __syncthreads();
+  u64 some = 0;
+  for (i64 k = threadIdx.x; k < static_cast<i64>(blockIdx.x); k += kThreads) some += a.block_counts[k];
+  if (some != 0) atomicAdd(&before, some);
+  __syncthreads();
+  if (threadIdx.x == 0 && blockIdx.x + 1 == gridDim.x) a.outcome->total = before + a.block_counts[blockIdx.x];
+  u64 mine = before;
+  for (int k = 0; k < static_cast<int>(threadIdx.x) / 32; ++k)
+    mine += a.warp_counts[static_cast<i64>(blockIdx.x) * kWarps + k];
+  return static_cast<i64>(mine);
+}
+
+template <class Map, class Source>
+void select_write(const Args& a) {
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  const u32 lower = (1u << lane) - 1;
+  i64 base = kept_before(a);
+  i64 i = (static_cast<i64>(blockIdx.x) * kWarps + warp) * a.chunk;
+  i += lane * Map::kWords;
+  Source s(a.stream, i);
+  for (i64 row = 0; row < a.chunk && base < a.n; row += 32 * Map::kWords) {
+    typename Map::Value v[Map::kItems] = {};
+    const u32 taken = Map::look(s, i, a, v);
+    i64 rank = base;
+    for (int k = 0; k < Map::kItems; ++k) {
+      const u32 with = __ballot_sync(0xffffffffu, (taken >> k) & 1);
+      rank += __popc(with & lower);
+      base += __popc(with);
+    }
+    for (int k = 0; k < Map::kItems; ++k) {
+      if (!((taken >> k) & 1)) continue;
+      if (rank < a.n) {
+        const i64 after = Map::put(s, i / Map::kWords * Map::kItems + k, v[k], rank, a);
+        if (rank == a.n - 1) a.outcome->end = static_cast<u64>(after);
+      }
+      ++rank;
+    }
+    i += 32 * Map::kWords;
+    s.leap(Map::kWords == 2 ? 6 : 5);
+  }
+}
+
+// MT19937 ---------------------------------------------------------------------------------------------------------
+
+inline u32 twist(u32 word, u32 next, u32 middle) {
+  const u32 joined = (word & 0x80000000u) | (next & 0x7fffffffu);
+  return middle ^ (joined >> 1) ^ ((next & 1u) ? 0x9908b0dfu : 0u);
+}
+inline u32 temper(u32 y) {
+  y ^= y >> 11;
+  y ^= (y << 7) & 0x9d2c5680u;
+  y ^= (y << 15) & 0xefc60000u;
+  return y ^ (y >> 18);
+}
+
+/// `next`: the 624 words after `now`, handed to put(i, word) by the thread that made each; all threads call it.
+template <class Put>
+inline void twist_window(const u32* now, u32* next, Put put) {
+  // 227 words depend on none of their own window's; the next 227 on those, and so on.
+  for (int from = 0; from < kTwister; from += 227) {
+    const int i = from + static_cast<int>(threadIdx.x);
+    if (threadIdx.x < 227 && i < kTwister) {
+      const u32 middle = i < 227 ? now[i + 397] : next[i - 227];
+      const u32 w = twist(now[i], i + 1 < kTwister ? now[i + 1] : next[0], middle);
+      next[i] = w;
+      put(i, w);
+    }
+    __syncthreads();
+  }
+}
+
+/// One step of the doubling of lanes: the window of lane gridDim + block from that of lane `block`, by the polynomial.
+inline void twister_leap(const Args& a) {
+  constexpr int kPieces = kTwister / 16;
+  constexpr int kMine = (kTwister + kThreads - 1) / kThreads;
+  __shared__ u32 x[2 * kTwister];
+  __shared__ u64 polynomial[312];
+  const i64 lane = static_cast<i64>(gridDim.x) + blockIdx.x;
+  if (lane >= a.lanes) return;
+  const u32* const from = a.windows + static_cast<i64>(blockIdx.x) * kTwister;
+  u32* const to = a.windows + lane * kTwister;
+  const int t = static_cast<int>(threadIdx.x);
+  for (int i = t; i < kTwister; i += kThreads) x[i] = from[i];
+  for (int i = t; i < 312; i += kThreads) polynomial[i] = a.polynomial[i];
+  u32 sum[kMine] = {};
+  __syncthreads();
+  for (int chunk = 0; chunk < 32; ++chunk) {
+    twist_window(x, x + kTwister, [](int, u32) {});
+    for (int piece = 0; piece < kPieces; ++piece) {
+      const int at = chunk * kTwister + piece * 16;
+      u32 bits = static_cast<u32>(polynomial[at / 64] >> (at % 64)) & 0xffffu;
+      for (; bits; bits &= bits - 1) {
+        const u32* const window = x + piece * 16 + __ffs(static_cast<int>(bits)) - 1 + t;
+        for (int k = 0; k < kMine; ++k)
+          if (t + k * kThreads < kTwister) sum[k] ^= window[k * kThreads];
+      }
+    }
+    __syncthreads();
+    for (int i = t; i < kTwister; i += kThreads) x[i] = x[kTwister + i];
+    __syncthreads();
+  }
+  for (int k = 0; k < kMine; ++k)
+    if (t + k * kThreads < kTwister) to[t + k * kThreads] = sum[k];
+}
+
+/// Each block runs through one lane. A lane's first word is the last of its window.
+inline void twister_fill(const Args& a) {
+  __shared__ u32 x[2][kTwister];
+  const i64 begin = static_cast<i64>(blockIdx.x) * a.lane_words;
+  const i64 end = begin + a.lane_words < a.made_count ? begin + a.lane_words : a.made_count;
+  for (int i = static_cast<int>(threadIdx.x); i < kTwister; i += kThreads)
+    x[0][i] = a.windows[static_cast<i64>(blockIdx.x) * kTwister + i];
+  __syncthreads();
+  if (threadIdx.x == 0 && begin < end) a.made[begin] = temper(x[0][kTwister - 1]);
+  int now = 0;
+  for (i64 at = begin + 1; at < end; at += kTwister, now ^= 1) {
+    twist_window(x[now], x[now ^ 1], [&](int i, u32 w) {
+      if (at + i < end) a.made[at + i] = temper(w);
+    });
+  }
+}

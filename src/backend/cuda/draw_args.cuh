@@ -1,0 +1,93 @@
+// What host and kernels of the random streams share: parameters, and sizes that both count with. No header and no
+// namespace: it opens the kernels' text, and the host includes it in a namespace of its own.
+using u8 = unsigned char;
+using u16 = unsigned short;
+using u32 = unsigned int;
+using u64 = unsigned long long;
+using i64 = long long;
+
+constexpr int kThreads = 256;
+constexpr int kWarps = kThreads / 32;
+constexpr int kTileWords = 2048;  // 64-bit words that a block looks at in one go
+constexpr int kLeaps = 48;        // PCG64 leaps over 2^0 … 2^47 words
+constexpr int kTwister = 624;
+constexpr int kDoubts = 64;     // places whose acceptance the host decides
+constexpr int kStepUnits = 33;  // draws that one step of the ziggurat takes at most
+
+struct U128 {
+  u64 high, low;
+};
+
+// state → factor · state + term.
+struct Leap {
+  U128 factor, term;
+};
+
+// A source of 64-bit words, numbered from 0.
+struct Stream {
+  U128 start;  // PCG64: the state whose output is word 0
+  Leap leaps[kLeaps];
+  u32 has_kept, kept;  // PCG64: the upper half of word 0 is `kept`, and the draws begin with it
+  const u32* words;    // MT19937: 32-bit words, two of which make a word
+  i64 word_count;      // of these; the ones behind read as 0
+};
+
+// A step of the ziggurat: how many draws it takes, and whether a number comes of it, one of the tail perhaps.
+constexpr u32 kTakes = 63, kTail = 64, kMakes = 128;
+
+struct Doubt {
+  i64 item;
+  u64 units[kStepUnits];  // the draws from there on
+};
+struct Decision {
+  i64 item;
+  u64 step;
+};
+
+struct Outcome {
+  u64 total;    // numbers found in the words looked at
+  u64 end;      // items used up by the first n numbers
+  u64 doubts;   // listed in Args::doubts as far as they fit
+  u64 fixes;    // numbers that the host's libm finishes, likewise
+  u64 trouble;  // a case that the kernels do not cover
+};
+
+struct NormalTables {
+  u64 k[256];
+  double w[256], f[256];
+  float wf[256], ff[256];
+  u32 kf[256];
+  double r, inverse_r;
+  float rf, inverse_rf;
+};
+
+struct Args {
+  Stream stream;
+  i64 first;  // items before it are no part of the stream
+  i64 n;      // numbers wanted
+  void* out;
+  i64 chunk;   // words: of a block (direct), of a warp (selections)
+  u32 packed;  // the numbers of a word can be stored at once
+  u32 scaled, lemire;
+  double low, range;
+  u64 offset, last, mask, count, threshold;
+  // Selections.
+  u64* warp_counts;
+  u64* block_counts;
+  u32* masks;  // normals: for 32 words at a time, which of the first, then of the second items make a number
+  Outcome* outcome;
+  Doubt* doubts;
+  const Decision* decisions;
+  u64 decided;
+  const NormalTables* tables;
+  i64* fix_index;
+  double* fix_value;  // the argument; afterwards libm's result
+  double* fix_x;
+  double* fix_y;
+  u64 fix_room;
+  // MT19937: lanes that stand `lane_words` apart, each with a window of 624 words.
+  u32* windows;
+  const u64* polynomial;
+  u32* made;
+  i64 lanes, lane_words, made_count;
+};
