@@ -4,6 +4,11 @@ include(CMakePackageConfigHelpers)
 
 install(TARGETS galop EXPORT galopTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT galop NAMELINK_COMPONENT galop)
+# The plug-in stands beside the library, which looks for it there.
+if(TARGET galop_cuda)
+  set_target_properties(galop_cuda PROPERTIES INSTALL_RPATH "$ORIGIN")
+  install(TARGETS galop_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT galop)
+endif()
 install(DIRECTORY include/galop DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT galop
   FILES_MATCHING PATTERN "*.hpp" PATTERN "*.def")
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT galop)
@@ -36,6 +41,9 @@ endif()
 
 if(GALOP_PYTHON)
   install(TARGETS galop LIBRARY DESTINATION galop COMPONENT python EXCLUDE_FROM_ALL NAMELINK_SKIP)
+  if(TARGET galop_cuda)
+    install(TARGETS galop_cuda LIBRARY DESTINATION galop COMPONENT python EXCLUDE_FROM_ALL)
+  endif()
   install(TARGETS _galop LIBRARY DESTINATION galop COMPONENT python EXCLUDE_FROM_ALL)
   if(GALOP_CLI AND SKBUILD)
     install(TARGETS galop_cli RUNTIME DESTINATION "${SKBUILD_SCRIPTS_DIR}" COMPONENT python EXCLUDE_FROM_ALL)
