@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "api/checks.hpp"
+#include "api/random_draw.hpp"
 #include "backend/backend.hpp"
 #include "core/view.hpp"
 #include "galop/create.hpp"
@@ -37,10 +38,18 @@ array filled(const Dims& size, Fill&& fill) {
   return a;
 }
 
-/// The same for elements that each take one draw of T, by fill(generator, n, out) on all threads.
+/// The same by a device that can make `d`, else by fill(n, out) on the host.
 template <class T, class Fill>
-array filled_in_parts(AnyBitStream& bits, const Dims& size, Fill&& fill) {
-  return filled<T>(size, [&](std::size_t n, T* out) {
+array filled(AnyBitStream& bits, const Draw& d, const Dims& size, Fill&& fill) {
+  return made(
+      size, d.dtype, [&](DeviceBackend& device, std::int64_t n, void* out) { return draw_on(device, bits, d, n, out); },
+      [&](std::size_t n, void* out) { fill(n, static_cast<T*>(out)); });
+}
+
+/// The same for elements that each take one draw of T, on the host by fill(generator, n, out) on all threads.
+template <class T, class Fill>
+array filled_in_parts(AnyBitStream& bits, const Draw& d, const Dims& size, Fill&& fill) {
+  return filled<T>(bits, d, size, [&](std::size_t n, T* out) {
     std::visit(
         [&](auto& g) {
           using G = std::remove_reference_t<decltype(g)>;
@@ -61,7 +70,8 @@ array filled_in_parts(AnyBitStream& bits, const Dims& size, Fill&& fill) {
 
 template <class T>
 array random_array(AnyBitStream& bits, const Dims& size) {
-  return filled_in_parts<T>(bits, size, [](auto& g, std::size_t n, T* out) { fill_random(g, n, out); });
+  return filled_in_parts<T>(bits, draw_of(Draw::Kind::uniform, dtype_of<T>), size,
+                            [](auto& g, std::size_t n, T* out) { fill_random(g, n, out); });
 }
 
 // Parameters ----------------------------------------------------------------------------------------------------------
@@ -105,7 +115,8 @@ array uniform_of(AnyBitStream& bits, const arg& low, const arg& high, const Size
   if (is_number(low) && is_number(high)) {
     const double from = real_number(op, low);
     const double range = checked_range(op, from, real_number(op, high), any_order);
-    return filled_in_parts<double>(bits, size.value_or(Dims{}),
+    return filled_in_parts<double>(bits, draw_of(Draw::Kind::uniform, DType::float64, from, range),
+                                   size.value_or(Dims{}),
                                    [=](auto& g, std::size_t n, double* out) { fill_uniform(g, from, range, n, out); });
   }
   const array from = real_array(op, low);
@@ -118,19 +129,41 @@ array uniform_of(AnyBitStream& bits, const arg& low, const arg& high, const Size
   return u;
 }
 
-/// loc + scale · z, z by standard(n, out); numbers at once by scaled(loc, scale, n, out).
-template <class Standard, class Scaled>
-array normal(const arg& loc, const arg& scale, const Size& size, Standard&& standard, Scaled&& scaled) {
+/// loc + scale · z for numbers.
+array scaled_normal(raw::RandomState& g, double loc, double scale, const Dims& size) {
+  return made(
+      size, DType::float64,
+      [&](DeviceBackend& device, std::int64_t n, void* out) {
+        return polar_on(device, g, loc, scale, n, static_cast<double*>(out));
+      },
+      [&](std::size_t n, void* out) { g.normal(loc, scale, n, static_cast<double*>(out)); });
+}
+array scaled_normal(raw::Generator& g, double loc, double scale, const Dims& size) {
+  Draw d = draw_of(Draw::Kind::normal, DType::float64, loc, scale);
+  d.scaled = true;
+  return filled<double>(g.bits(), d, size, [&](std::size_t n, double* out) { g.normal(loc, scale, n, out); });
+}
+
+array unscaled_normal(raw::RandomState& g, const Dims& size) { return scaled_normal(g, 0.0, 1.0, size); }
+template <class T = double>
+array unscaled_normal(raw::Generator& g, const Dims& size) {
+  return filled<T>(g.bits(), draw_of(Draw::Kind::normal, dtype_of<T>), size,
+                   [&](std::size_t n, T* out) { g.standard_normal(n, out); });
+}
+
+/// loc + scale · z.
+template <class Stream>
+array normal_of(Stream& g, const arg& loc, const arg& scale, const Size& size) {
   graph::Lock lock;
   constexpr std::string_view op = "normal";
   if (is_number(loc) && is_number(scale)) {
     const double centre = real_number(op, loc), width = real_number(op, scale);
     random::check_non_negative(op, "scale", width);
-    return filled<double>(size.value_or(Dims{}), [&](std::size_t n, double* out) { scaled(centre, width, n, out); });
+    return scaled_normal(g, centre, width, size.value_or(Dims{}));
   }
   const array centre = real_array(op, loc), width = real_array(op, scale);
   check_non_negative(op, "scale", width);
-  array z = filled<double>(result_shape(op, centre.shape(), width.shape(), size), standard);
+  array z = unscaled_normal(g, result_shape(op, centre.shape(), width.shape(), size));
   z *= width;
   z += centre;
   return z;
@@ -198,7 +231,7 @@ void shuffle_of(Stream& g, const array& a, int axis) {
   axis = api::normalize_axis("shuffle", axis, a.ndim());
   api::require_writeable("shuffle", a);
   if (a.size() == 0) return;
-  if (a.ndim() == 1) {
+  if (a.ndim() == 1 && graph::writing_place(a, kCpu).is_cpu()) {
     g.shuffle(static_cast<std::size_t>(a.size()), static_cast<std::size_t>(a.itemsize()), a.strides()[0],
               graph::write_pointer(a));
     return;
@@ -258,19 +291,24 @@ array integers(std::string_view op, AnyBitStream& bits, Method method, Bound low
   }
   const Dims shape = result_shape(op, low.a ? low.a->shape() : Dims{}, high.a ? high.a->shape() : Dims{}, size);
   if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return empty(shape, t);  // NumPy checks no bounds then
-  auto fill = [&](auto&& draws) {
-    array a = empty(shape, t);
-    std::visit([&](auto& g) { draws(g, static_cast<std::size_t>(a.size()), graph::write_pointer(a)); }, bits);
-    return a;
-  };
   if (!low.a && !high.a) {
     const Bounds bounds = integer_bounds(op, type, low.number, high.number, endpoint);
-    return fill([&](auto& g, std::size_t n, void* out) { fill_integers(g, type, bounds, method, n, out); });
+    Draw d = draw_of(Draw::Kind::integers, t);
+    d.offset = bounds.offset;
+    d.last = bounds.range;
+    d.masked = method == Method::kMasked;
+    return filled<void>(bits, d, shape, [&](std::size_t n, void* out) {
+      std::visit([&](auto& g) { fill_integers(g, type, bounds, method, n, out); }, bits);
+    });
   }
   const std::vector<i128> from = values_of(op, low, shape), to = values_of(op, high, shape);
   std::vector<Bounds> bounds(from.size());
   for (std::size_t i = 0; i < bounds.size(); ++i) bounds[i] = integer_bounds(op, type, from[i], to[i], endpoint);
-  return fill([&](auto& g, std::size_t n, void* out) { fill_integers_each(g, type, bounds.data(), method, n, out); });
+  array a = empty(shape, t);
+  std::visit(
+      [&](auto& g) { fill_integers_each(g, type, bounds.data(), method, bounds.size(), graph::write_pointer(a)); },
+      bits);
+  return a;
 }
 
 // RandomState ---------------------------------------------------------------------------------------------------------
@@ -304,17 +342,10 @@ array RandomState::uniform(const arg& low, const arg& high, const Dims& size) {
 
 array RandomState::standard_normal(const Dims& size) {
   graph::Lock lock;
-  return filled<double>(size, [&](std::size_t n, double* out) { stream_->standard_normal(n, out); });
+  return unscaled_normal(*stream_, size);
 }
 
 namespace {
-
-template <class Stream>
-array normal_of(Stream& g, const arg& loc, const arg& scale, const Size& size) {
-  return normal(
-      loc, scale, size, [&](std::size_t n, double* out) { g.standard_normal(n, out); },
-      [&](double l, double s, std::size_t n, double* out) { g.normal(l, s, n, out); });
-}
 
 array exponential_of(raw::RandomState& g, const arg& scale, const Size& size) {
   return exponential(scale, size, [&](std::size_t n, double* out) { g.standard_exponential(n, out); });
@@ -372,8 +403,7 @@ array Generator::uniform(const arg& low, const arg& high, const Dims& size) {
 array Generator::standard_normal(const Dims& size, DType t) {
   graph::Lock lock;
   require_float("standard_normal", t);
-  auto fill = [&](std::size_t n, auto* out) { stream_->standard_normal(n, out); };
-  return t == DType::float64 ? filled<double>(size, fill) : filled<float>(size, fill);
+  return t == DType::float64 ? unscaled_normal<double>(*stream_, size) : unscaled_normal<float>(*stream_, size);
 }
 array Generator::normal(const arg& loc, const arg& scale) { return normal_of(*stream_, loc, scale, {}); }
 array Generator::normal(const arg& loc, const arg& scale, const Dims& size) {
@@ -438,12 +468,14 @@ array torch_uniform(const Dims& size, float low, float high, std::uint64_t seed)
     throw OverflowError("[torch_uniform] high - low must be finite in float32; got low " + std::to_string(low) +
                         ", high " + std::to_string(high));
   const Mt19937 start = torch_manual_seed(seed);
-  return filled<float>(size, [&](std::size_t n, float* out) {
-    cpu_backend().parallel(static_cast<std::int64_t>(n), kPart<Mt19937>, [&](std::int64_t from, std::int64_t to) {
-      torch_uniform_f32_at(start, static_cast<std::uint64_t>(from), low, high, static_cast<std::size_t>(to - from),
-                           out + from);
-    });
-  });
+  AnyBitStream bits = start;
+  return filled<float>(
+      bits, draw_of(Draw::Kind::torch, DType::float32, low, range), size, [&](std::size_t n, float* out) {
+        cpu_backend().parallel(static_cast<std::int64_t>(n), kPart<Mt19937>, [&](std::int64_t from, std::int64_t to) {
+          torch_uniform_f32_at(start, static_cast<std::uint64_t>(from), low, high, static_cast<std::size_t>(to - from),
+                               out + from);
+        });
+      });
 }
 
 }  // namespace galop::random
