@@ -1,4 +1,4 @@
-"""Galop: NumPy's arrays with NumPy's semantics, computed lazily, fused, on all cores.
+"""Galop: NumPy's arrays with NumPy's semantics, computed lazily, fused, on all cores or on an NVIDIA GPU.
 
 Names, signatures, promotion and printing are NumPy's. Where Galop differs: a reduction of all axes and an operation on
 0-d arrays give a 0-d array (so that nothing has to wait for the value), while a full integer index, a[3], reads NumPy's
@@ -23,7 +23,8 @@ from numpy import (
 from numpy.exceptions import AxisError
 
 from . import _galop
-from . import _dtypes, _creation, _manipulation, _math, _printing, _reductions  # isort: skip
+from . import _devices, _dtypes, _creation, _manipulation, _math, _printing, _reductions  # isort: skip
+from ._devices import *
 from ._dtypes import *
 from ._creation import *
 from ._manipulation import *
@@ -32,7 +33,8 @@ from ._printing import *
 from ._reductions import *
 from ._galop import __version__, eval, explain, ndarray, ops, ufunc
 from ._namespace import __array_namespace_info__
-from . import _methods, _protocols, lib, random, testing  # isort: skip
+from ._timing import Timing, timeit
+from . import _methods, _protocols, cuda, lib, random, testing  # isort: skip
 
 __array_api_version__ = "2025.12"
 
@@ -40,9 +42,9 @@ __array_api_version__ = "2025.12"
 globals().update({name: function for name, function in _galop.ufuncs.items() if name not in globals()})
 _protocols.fill_ufunc_map(globals())
 
-_parts = (_dtypes, _creation, _manipulation, _math, _printing, _reductions)
+_parts = (_devices, _dtypes, _creation, _manipulation, _math, _printing, _reductions)
 _others = """
-    AxisError e errstate euler_gamma eval explain get_printoptions geterr index_exp inf isscalar lib nan ndarray
-    newaxis ops pi printoptions random s_ set_printoptions seterr testing ufunc
+    AxisError Timing cuda e errstate euler_gamma eval explain get_printoptions geterr index_exp inf isscalar lib nan ndarray
+    newaxis ops pi printoptions random s_ set_printoptions seterr testing timeit ufunc
 """
 __all__ = sorted({*_galop.ufuncs, *_others.split()}.union(*(part.__all__ for part in _parts)))

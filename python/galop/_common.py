@@ -10,11 +10,6 @@ ndarray = core.ndarray
 asarray = core.asarray
 
 
-def check_device(device):
-    if device is not None and device != "cpu":
-        raise ValueError(f"[device] no such device; got {device!r}")
-
-
 def axis_index(axis, ndim, name="axis"):
     """The axis counted from 0. Raises AxisError."""
     axis = int(np.asarray(axis).item()) if not isinstance(axis, int) else axis

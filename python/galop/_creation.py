@@ -5,7 +5,8 @@ import operator
 import numpy as np
 
 from ._common import asarray as _asarray
-from ._common import check_device, core, is_array
+from ._common import core, is_array
+from ._devices import takes_device
 
 __all__ = [
     "array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray", "from_dlpack", "frombuffer",
@@ -15,15 +16,16 @@ __all__ = [
 ]  # fmt: skip
 
 
+@takes_device
 def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, like=None):
     """A new array of the object's values; with copy=None or False, its own memory where possible."""
     a = core.array(object, dtype, order) if copy else asarray(object, dtype, order, copy=copy)
     return a.reshape((1,) * (ndmin - a.ndim) + a.shape) if a.ndim < ndmin else a
 
 
-def asarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
+@takes_device
+def asarray(a, dtype=None, order=None, *, copy=None, like=None):
     """The object as an array: itself, or a view of the memory of a NumPy array or buffer where the dtype allows."""
-    check_device(device)
     if copy:
         return core.array(a, dtype, order)
     result = _asarray(a, dtype)
@@ -38,35 +40,62 @@ def asarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
     return result
 
 
-def asanyarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
-    return asarray(a, dtype, order, device=device, copy=copy)
+@takes_device
+def asanyarray(a, dtype=None, order=None, *, copy=None, like=None):
+    return asarray(a, dtype, order, copy=copy)
 
 
+@takes_device
 def ascontiguousarray(a, dtype=None, *, like=None):
     result = asarray(a, dtype, "C")
     return result if result.ndim else result.reshape(1)
 
 
+@takes_device
 def asfortranarray(a, dtype=None, *, like=None):
     result = asarray(a, dtype, "F")
     return result if result.ndim else result.reshape(1)
 
 
 def from_dlpack(x, /, *, device=None, copy=None):
-    """An array over the memory of another library's array."""
-    check_device(device)
-    return _asarray(np.from_dlpack(x, device=device, copy=copy))
+    """An array over the memory of another library's array, on the host or on a GPU."""
+    wanted = None if device is None else core.require_device(device)
+    if x.__dlpack_device__()[0] in _GPU_MEMORY:
+        result = core.from_capsule(_capsule(x))
+        if copy:
+            result = result.copy("K")
+    else:
+        result = _asarray(np.from_dlpack(x, copy=copy))
+    if wanted is None or wanted.type == "auto" or result.device == wanted:
+        return result
+    if copy is False:
+        raise ValueError(f"[from_dlpack] cannot avoid a copy to {wanted}, as copy=False asks; got {result.device}")
+    return core.move_to(result, wanted)
 
 
+_GPU_MEMORY = (2, 13)  # DLPack's numbers for CUDA's memory and its managed memory
+
+
+def _capsule(x):
+    """The producer's work is done, as far as the legacy default stream sees; Galop waits for that stream."""
+    try:
+        return x.__dlpack__(stream=1, max_version=(1, 0))
+    except TypeError:  # from before DLPack 1.0
+        return x.__dlpack__(stream=1)
+
+
+@takes_device
 def frombuffer(buffer, dtype=float, count=-1, offset=0, *, like=None):
     """A 1-d array over a buffer's bytes."""
     return _asarray(np.frombuffer(buffer, dtype, count, offset))
 
 
+@takes_device
 def fromiter(iter, dtype, count=-1, *, like=None):
     return core.array(np.fromiter(iter, dtype, count))
 
 
+@takes_device
 def fromfunction(function, shape, *, dtype=float, like=None, **kwargs):
     return function(*indices(shape, dtype=dtype), **kwargs)
 
@@ -75,33 +104,33 @@ def copy(a, order="K", subok=False):
     return core.array(a, None, order)
 
 
-def empty(shape, dtype=None, order="C", *, device=None, like=None):
-    check_device(device)
+@takes_device
+def empty(shape, dtype=None, order="C", *, like=None):
     return core.empty(shape, dtype, order)
 
 
-def zeros(shape, dtype=None, order="C", *, device=None, like=None):
-    check_device(device)
+@takes_device
+def zeros(shape, dtype=None, order="C", *, like=None):
     return core.full(shape, False, float if dtype is None else dtype, order)
 
 
-def ones(shape, dtype=None, order="C", *, device=None, like=None):
-    check_device(device)
+@takes_device
+def ones(shape, dtype=None, order="C", *, like=None):
     return core.full(shape, True, float if dtype is None else dtype, order)
 
 
-def full(shape, fill_value, dtype=None, order="C", *, device=None, like=None):
-    check_device(device)
+@takes_device
+def full(shape, fill_value, dtype=None, order="C", *, like=None):
     return core.full(shape, fill_value, dtype, order)
 
 
-def empty_like(prototype, dtype=None, order="K", subok=True, shape=None, *, device=None):
-    check_device(device)
+@takes_device(like=True)
+def empty_like(prototype, dtype=None, order="K", subok=True, shape=None):
     return core.empty_like(prototype, dtype, order, shape)
 
 
-def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, device=None):
-    check_device(device)
+@takes_device(like=True)
+def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None):
     a = _asarray(a)
     if a.flags.c_contiguous and order in ("K", "C", "A"):
         return core.full(a.shape if shape is None else shape, fill_value, a.dtype if dtype is None else dtype)
@@ -110,17 +139,19 @@ def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, d
     return result
 
 
-def zeros_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
-    return full_like(a, False, dtype, order, subok, shape, device=device)
+@takes_device(like=True)
+def zeros_like(a, dtype=None, order="K", subok=True, shape=None):
+    return full_like(a, False, dtype, order, subok, shape)
 
 
-def ones_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
-    return full_like(a, True, dtype, order, subok, shape, device=device)
+@takes_device(like=True)
+def ones_like(a, dtype=None, order="K", subok=True, shape=None):
+    return full_like(a, True, dtype, order, subok, shape)
 
 
-def arange(start=None, stop=None, step=1, dtype=None, *, device=None, like=None):
+@takes_device
+def arange(start=None, stop=None, step=1, dtype=None, *, like=None):
     """arange(stop), arange(start, stop), arange(start, stop, step): numbers from start to before stop."""
-    check_device(device)
     if stop is None:
         if start is None:
             raise TypeError("[arange] stop must be given; got nothing")
@@ -130,9 +161,9 @@ def arange(start=None, stop=None, step=1, dtype=None, *, device=None, like=None)
     return core.arange(0 if start is None else start, stop, 1 if step is None else step, dtype)
 
 
-def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None):
+@takes_device
+def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
     """`num` evenly spaced numbers from start to stop."""
-    check_device(device)
     num = operator.index(num)
     result = core.linspace(start, stop, num, bool(endpoint), dtype)
     if axis != 0:
@@ -144,6 +175,7 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     return result, step
 
 
+@takes_device
 def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
     """base to the power of linspace(start, stop, num)."""
     if isinstance(base, (int, float)):
@@ -155,6 +187,7 @@ def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
     return core.moveaxis(result, 0, axis) if axis != 0 else result
 
 
+@takes_device
 def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
     """`num` numbers from start to stop whose quotients are equal."""
     u = core.ufuncs
@@ -174,17 +207,19 @@ def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
     return core.moveaxis(result, 0, axis) if axis != 0 else result
 
 
-def eye(N, M=None, k=0, dtype=None, order="C", *, device=None, like=None):
+@takes_device
+def eye(N, M=None, k=0, dtype=None, order="C", *, like=None):
     """Ones on the diagonal k, zeros elsewhere."""
-    check_device(device)
     result = core.eye(operator.index(N), M, operator.index(k), dtype)
     return result.copy("F") if order == "F" else result
 
 
+@takes_device
 def identity(n, dtype=None, *, like=None):
     return core.eye(operator.index(n), None, 0, dtype)
 
 
+@takes_device
 def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
     """Coordinate arrays of the axes; sparse ones broadcast to the others' shape."""
     if indexing not in ("xy", "ij"):
@@ -200,6 +235,7 @@ def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
     return tuple(g.copy() for g in grids) if copy else tuple(grids)
 
 
+@takes_device
 def indices(dimensions, dtype=int, sparse=False):
     """The index of each element along each axis."""
     axes = meshgrid(*(core.arange(0, n, 1, dtype) for n in dimensions), sparse=True, indexing="ij", copy=False)
@@ -250,6 +286,7 @@ def ix_(*args):
     return tuple(out)
 
 
+@takes_device
 def tri(N, M=None, k=0, dtype=float, *, like=None):
     """Ones at and below the diagonal k."""
     M = N if M is None else M

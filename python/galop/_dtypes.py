@@ -36,7 +36,7 @@ from numpy import (
     unsignedinteger,
 )
 
-from ._common import ndarray
+from ._common import core, ndarray
 
 double, single, half, cdouble, csingle = float64, float32, float16, complex128, complex64
 
@@ -64,8 +64,9 @@ def can_cast(from_, to, casting="safe"):
 
 
 def astype(x, dtype, /, *, copy=True, device=None):
-    """The array with another element type."""
-    return x.astype(dtype, copy=copy)
+    """The array with another element type, and on another device."""
+    result = x.astype(dtype, copy=copy)
+    return result if device is None else core.move_to(result, device)
 
 
 class finfo:

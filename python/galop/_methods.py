@@ -5,8 +5,8 @@ import numpy as np
 from . import _manipulation as manipulation
 from . import _math as math
 from . import _reductions as reductions
-from ._common import asarray, check_device, core, ndarray
-from ._protocols import as_numpy
+from ._common import asarray, core, ndarray
+from ._protocols import as_numpy, on_gpu, on_host
 
 
 class flagsobj:
@@ -131,7 +131,13 @@ def _cycled(value, n):
 
 
 def __array__(self, dtype=None, *, copy=None):
-    view = np.asarray(memoryview(self))
+    """A NumPy array over the memory; for an array on a GPU a copy, read-only unless copy=True asked for it."""
+    if on_gpu(self):
+        if copy is False:
+            raise ValueError(f"[__array__] copy=False forbids the copy to the host; got an array on {self.device}")
+        view, copy = (on_host(self), False) if copy else (as_numpy(self), None)
+    else:
+        view = on_host(self)
     if dtype is not None and np.dtype(dtype) != view.dtype:
         if copy is False:
             raise ValueError(f"[__array__] copy=False forbids a change of dtype; got {dtype} for {self.dtype}")
@@ -148,13 +154,36 @@ def __array_namespace__(self, *, api_version=None):
     return galop
 
 
+_CPU, _CUDA = 1, 2  # DLPack's device types
+
+
 def __dlpack__(self, /, *, stream=None, max_version=None, dl_device=None, copy=None):
-    """A DLPack capsule over the array's memory, made by NumPy over the exported buffer."""
-    return as_numpy(self).__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
+    """A DLPack capsule over the array's memory, on the host or on its GPU.
+
+    `stream` (None and 1: the legacy default stream, 2: the per-thread one, or a handle) waits for what Galop started;
+    -1 asks for no order.
+    """
+    x, here = self, self.__dlpack_device__()
+    there = here if dl_device is None else (int(dl_device[0]), int(dl_device[1]))
+    copied = False
+    if there != here:
+        if there[0] not in (_CPU, _CUDA):
+            raise BufferError(f"[__dlpack__] no such device type; got {dl_device}")
+        if copy is False:
+            raise BufferError(f"[__dlpack__] cannot avoid a copy to {dl_device}, as copy=False asks; got {here}")
+        x, copied = core.move_to(self, "cpu" if there[0] == _CPU else f"cuda:{there[1]}"), True
+    if there[0] == _CPU:
+        copy = None if copied else copy
+        return on_host(x).__dlpack__(stream=stream, max_version=max_version, copy=copy)
+    if copy and not copied:
+        x, copied = self.copy("K"), True
+    return core.dlpack_capsule(x, stream, max_version is not None and max_version[0] >= 1, copied)
 
 
 def __dlpack_device__(self, /):
-    return (1, 0)
+    """DLPack's type and number of the device."""
+    device = self.device
+    return (_CUDA, device.index) if device.type == "cuda" else (_CPU, 0)
 
 
 def __reduce_ex__(self, protocol):
@@ -199,21 +228,55 @@ def tobytes(self, order="C"):
 
 
 def to_numpy(self):
-    """A NumPy array over the same memory."""
+    """A NumPy array over the same memory; of an array on a GPU, a read-only copy."""
     return as_numpy(self)
 
 
 def to_device(self, device, /, *, stream=None):
-    """The array itself: the processor's memory is the only device of this build."""
-    check_device(device)
-    return self
+    """A copy on the device, where what is computed from it stays; the array itself when it is there already.
+
+    With `stream` (a handle, or an object that has one) the copy comes after what that stream has been given, and what
+    the stream is given next comes after the copy.
+    """
+    handle = None if stream is None else _stream_handle(stream)
+    if handle is not None and self.device.type == "cuda":
+        core.wait_for(self.device.index, handle)
+    result = core.move_to(self, device)
+    if handle is not None and result.device.type == "cuda":
+        core.make_wait(result.device.index, handle)
+    return result
+
+
+def _stream_handle(stream):
+    """The driver's handle of a stream of CUDA's Python, CuPy or PyTorch; 0, the default stream there, is 1 here."""
+    if hasattr(stream, "__cuda_stream__"):
+        stream = stream.__cuda_stream__()[1]
+    for name in ("cuda_stream", "ptr"):
+        stream = getattr(stream, name, stream)
+    if not isinstance(stream, (int, np.integer)) or stream < 0:
+        raise ValueError(f"[to_device] expected a CUDA stream or its handle; got {stream!r}")
+    return int(stream) or 1
+
+
+def cpu(self):
+    """A copy in the host's memory; the array itself when it is there already."""
+    return to_device(self, "cpu")
+
+
+def cuda(self, index=0):
+    """A copy on a GPU; the array itself when it is there already."""
+    return to_device(self, f"cuda:{index}")
 
 
 def view(self, dtype=None, type=None):
     """The same memory, also read as another dtype."""
     if dtype is None or dtype in (ndarray, np.ndarray) or np.dtype(dtype) == self.dtype:
         return self._view()
-    return asarray(as_numpy(self).view(dtype))
+    if not on_gpu(self):
+        return asarray(as_numpy(self).view(dtype))
+    # NumPy says how the view lies, on an array of the same shape and strides whose memory nobody reads.
+    like = np.lib.stride_tricks.as_strided(np.empty((), self.dtype), self.shape, self.strides).view(dtype)
+    return core.reinterpret(self, like.dtype, like.shape, like.strides)
 
 
 def setflags(self, write=None, align=None, uic=None):
@@ -265,7 +328,8 @@ def compress(self, condition, axis=None, out=None):
 def _attach():
     here = globals()
     for name in ("__array__", "__array_namespace__", "__dlpack__", "__dlpack_device__", "__reduce_ex__", "__copy__",
-                 "__deepcopy__", "__format__", "__complex__", "tolist", "tobytes", "to_numpy", "to_device", "view",
+                 "__deepcopy__", "__format__", "__complex__", "tolist", "tobytes", "to_numpy", "to_device", "cpu",
+                 "cuda", "view",
                  "setflags", "clip", "round", "conj", "dot", "swapaxes", "squeeze", "nonzero", "compress"):  # fmt: skip
         setattr(ndarray, name, here[name])
     ndarray.conjugate = conj
@@ -277,6 +341,9 @@ def _attach():
     ndarray.flags = property(flagsobj, doc="How the array lies in memory.")
     ndarray.data = property(memoryview, doc="The array's buffer.")
     ndarray.__array_interface__ = property(core.array_interface, doc="The memory, by address; it stays exported.")
+    ndarray.__cuda_array_interface__ = property(
+        core.cuda_array_interface, doc="The memory on a GPU, by address; it stays exported."
+    )
     ndarray.flat = property(flatiter, _set_flat, doc="The elements in C order.")
 
 

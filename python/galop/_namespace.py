@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from ._common import core
+
 _KINDS = {
     "bool": ["bool"],
     "signed integer": ["int8", "int16", "int32", "int64"],
@@ -22,10 +24,13 @@ class __array_namespace_info__:
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
 
     def default_device(self):
-        return "cpu"
+        """The default device; where size and cost decide, the one that small arrays have."""
+        device = core.default_device()
+        return core.Device("cpu") if device.type == "auto" else device
 
     def devices(self):
-        return ("cpu",)
+        names = ("cpu", *(f"cuda:{i}" for i in range(core.cuda.device_count())))
+        return tuple(map(core.Device, names))
 
     def default_dtypes(self, *, device=None):
         self._check(device)
@@ -46,5 +51,4 @@ class __array_namespace_info__:
 
     @staticmethod
     def _check(device):
-        if device not in (None, "cpu"):
-            raise ValueError(f"[device] no such device; got {device!r}")
+        core.require_device(device)

@@ -7,10 +7,26 @@ from ._common import asarray, core, ndarray
 _missing = object()
 
 
+def on_gpu(x):
+    """Whether the array was put on a GPU by name (or by the library that owns its memory)."""
+    device = core.asked_device(x)
+    return device is not None and device.type == "cuda"
+
+
+def on_host(x):
+    """A NumPy array over the array's memory; for an array on a GPU, over a fresh copy of its values."""
+    if on_gpu(x):
+        x = core.move_to(x, "cpu")
+    return np.asarray(memoryview(x))
+
+
 def as_numpy(x):
-    """Galop's arrays inside x as NumPy arrays over the same memory."""
+    """Galop's arrays inside x as NumPy arrays over the same memory; over read-only copies of those on a GPU."""
     if isinstance(x, ndarray):
-        return np.asarray(memoryview(x))
+        values = on_host(x)
+        if on_gpu(x):
+            values.flags.writeable = False
+        return values
     if isinstance(x, (list, tuple)):
         return type(x)(map(as_numpy, x)) if type(x) in (list, tuple) else x
     if isinstance(x, dict):
@@ -29,9 +45,15 @@ def as_galop(x):
 
 def other_ufunc(ufunc, method, *inputs, **kwargs):
     """A ufunc that Galop lacks, on NumPy arrays over the same memory."""
-    out = kwargs.get("out")
-    result = getattr(ufunc, method)(*as_numpy(inputs), **as_numpy(kwargs))
-    return (out[0] if len(out) == 1 else out) if out else as_galop(result)
+    out = kwargs.pop("out", None)
+    if not out:
+        return as_galop(getattr(ufunc, method)(*as_numpy(inputs), **as_numpy(kwargs)))
+    targets = tuple(on_host(o) if isinstance(o, ndarray) else o for o in out)
+    getattr(ufunc, method)(*as_numpy(inputs), out=targets, **as_numpy(kwargs))
+    for o, target in zip(out, targets):
+        if isinstance(o, ndarray) and on_gpu(o):
+            core.copyto(o, target, "same_kind", True)
+    return out[0] if len(out) == 1 else out
 
 
 def fill_ufunc_map(namespace):

@@ -118,7 +118,9 @@ int set_part(PyObject* self, PyObject* value, void*) {
   });
 }
 
-PyObject* get_device(PyObject*, void*) { return PyUnicode_FromString("cpu"); }
+PyObject* get_device(PyObject* self, void*) {
+  return guarded([&] { return nb::cast(residence(get(self))).release().ptr(); });
+}
 PyObject* get_none(PyObject*, void*) { Py_RETURN_NONE; }
 
 PyGetSetDef attributes[] = {
@@ -134,7 +136,7 @@ PyGetSetDef attributes[] = {
     {"mT", &get_matrix_transpose, nullptr, "The array with its last two axes exchanged, a view.", nullptr},
     {"real", &get_view<&array::real>, &set_part<&array::real>, "Real part, a view.", nullptr},
     {"imag", &get_view<&array::imag>, &set_part<&array::imag>, "Imaginary part; a view for a complex array.", nullptr},
-    {"device", &get_device, nullptr, "Where the array lives: \"cpu\".", nullptr},
+    {"device", &get_device, nullptr, "Where the array is: a Device, equal to \"cpu\", \"cuda:0\" and so on.", nullptr},
     {"base", &get_none, nullptr, "None: Galop's views share storage, they do not own one another.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };

@@ -48,6 +48,9 @@ nb::tuple wrap_all(std::vector<array> arrays);
 
 // Errors --------------------------------------------------------------------------------------------------------------
 
+/// galop.DeviceError.
+extern PyObject* device_error;
+
 /// Turns the C++ exception being handled into a Python error.
 void set_error() noexcept;
 
@@ -140,6 +143,20 @@ PyObject* python_scalar(const array& a, std::int64_t i = 0);
 array empty_in_order(const Dims& shape, DType t, char order, const array* like = nullptr);
 array copy_in_order(const array& a, char order);
 
+// Devices -------------------------------------------------------------------------------------------------------------
+
+/// None is automatic; a text, a Device, or another library's device object that prints as one. Throws ValueError.
+Device to_device(nb::handle o);
+/// Where the array is; evaluates when only the cost decides and there is a GPU.
+Device residence(const array& a);
+/// The device that the array was asked onto, or where the outside sees it; else automatic. Evaluates nothing.
+Device wish_of(const array& a);
+/// Whether the array was put on a GPU by name: then its memory is not shown to the host as if it lay there. One that is
+/// there by cost moves to the host when its memory is asked for.
+inline bool lives_on_gpu(const array& a) { return wish_of(a).kind == DeviceKind::cuda; }
+/// An array over the memory of an object with __cuda_array_interface__, or nothing when it has none.
+std::optional<array> from_cuda_interface(nb::handle o);
+
 /// One operand of an operation: an array, borrowed or converted, or a weak number.
 class Operand {
  public:
@@ -209,6 +226,8 @@ void bind_array(nb::module_& m);
 void bind_ufunc(nb::module_& m);
 void bind_functions(nb::module_& m);
 void bind_interop(nb::module_& m);
+void bind_device(nb::module_& m);
+void bind_dlpack(nb::module_& m);
 void bind_random(nb::module_& m);
 
 extern PyType_Slot operator_slots[];

@@ -312,6 +312,8 @@ array as_array(PyObject* o, std::optional<DType> dtype) {
     auto [v, t] = take_scalar(o);
     return cast(full({}, v, t));
   }
+  if (!PyList_Check(o) && !PyTuple_Check(o) && !PyObject_CheckBuffer(o))
+    if (auto a = from_cuda_interface(o)) return cast(*std::move(a));
   PyArray_Descr* d = nullptr;
   if (dtype) {
     d = reinterpret_cast<PyArray_Descr*>(dtype_object(*dtype));
@@ -418,7 +420,8 @@ bool Operand::accept(PyObject* o, std::optional<DType> partner) {
     return true;
   }
   if (!PyObject_CheckBuffer(o) && !PyObject_HasAttrString(o, "__array_interface__") &&
-      !PyObject_HasAttrString(o, "__array__") && !PyObject_HasAttrString(o, "__array_struct__"))
+      !PyObject_HasAttrString(o, "__array__") && !PyObject_HasAttrString(o, "__array_struct__") &&
+      !PyObject_HasAttrString(o, "__cuda_array_interface__"))
     return false;
   own(python::as_array(o));
   return true;

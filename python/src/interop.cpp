@@ -25,6 +25,9 @@ const char* format_of(DType t) {
 int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   view->obj = nullptr;
   return guarded_int([&] {
+    if (lives_on_gpu(get(self)))
+      throw BufferError("[buffer] the array is on " + to_string(wish_of(get(self))) +
+                        "; x.cpu() or numpy.asarray(x) copies it to the host");
     auto e = std::make_unique<Export>(get(self));
     const array& a = e->value;
     auto wants = [flags](int what) { return (flags & what) == what; };
@@ -59,6 +62,8 @@ void release_buffer(PyObject*, Py_buffer* view) {
 /// The array's memory by address. Nobody says when it is no longer used, so the storage counts as shared from here on.
 nb::dict array_interface(nb::handle self) {
   array a = get(self.ptr());
+  if (lives_on_gpu(a))
+    throw nb::attribute_error("[__array_interface__] the array is on a GPU; x.cpu() copies it to the host");
   void* data = without_gil(a.size(), [&] { return a.export_data(); });
   nb::dict d;
   d["data"] = nb::make_tuple(reinterpret_cast<std::uintptr_t>(data), !a.writeable());

@@ -65,6 +65,8 @@ PyObject* axis_error() {
 
 }  // namespace
 
+PyObject* device_error = nullptr;
+
 void set_error() noexcept {
   try {
     throw;
@@ -84,6 +86,8 @@ void set_error() noexcept {
     PyErr_SetString(PyExc_MemoryError, e.what());
   } catch (const BufferError& e) {
     PyErr_SetString(PyExc_BufferError, e.what());
+  } catch (const DeviceError& e) {
+    PyErr_SetString(device_error, e.what());
   } catch (const nb::cast_error& e) {
     PyErr_SetString(PyExc_TypeError, e.what());
   } catch (const std::bad_alloc&) {
@@ -157,6 +161,10 @@ NB_MODULE(_galop, m) {
       set_error();
     }
   });
+  device_error = PyErr_NewExceptionWithDoc(
+      "galop.DeviceError", "A device that is missing, cannot be used or has failed.", PyExc_RuntimeError, nullptr);
+  if (!device_error) throw nb::python_error();
+  m.attr("DeviceError") = nb::borrow(device_error);
   m.attr("__version__") = GALOP_VERSION;
   m.def("settings", &settings_dict);
   m.def("set_settings", &set_settings_from);
@@ -164,6 +172,8 @@ NB_MODULE(_galop, m) {
   bind_ufunc(m);
   bind_functions(m);
   bind_interop(m);
+  bind_device(m);
+  bind_dlpack(m);
   bind_random(m);
 }
 
