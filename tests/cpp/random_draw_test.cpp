@@ -127,7 +127,7 @@ TEST(RandomDraw, StaysWhereTheDeviceCannot) {
 
 TEST(RandomDraw, PolarNumbersWithOneLeftFromBefore) {
   HostAsDevice device;
-  for (const std::size_t n : {1, 2, 3, 4, 501, 502}) {
+  for (const std::size_t n : {1u, 2u, 3u, 4u, 501u, 502u}) {
     for (const bool kept : {false, true}) {
       raw::RandomState host(9u), moved(9u);
       double one;
