@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 
+#include "backend/cuda/lower.hpp"
 #include "device.hpp"
 #include "kernels_reference.hpp"
 
