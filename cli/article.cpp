@@ -1,4 +1,4 @@
-// The three programs in C++, and below them the same in Python for NumPy.
+// The three programs in C++; peer_script.cpp has the same in Python.
 #include "article.hpp"
 
 #include <algorithm>
@@ -30,6 +30,7 @@ class AddOne : public Program {
     a += 1;
     gp::eval(a);
   }
+  gp::Device device() const override { return a.device(); }
   std::vector<double> values() override {
     return {a(0).item<double>(), a(size / 2).item<double>(), a(-1).item<double>()};
   }
@@ -62,6 +63,7 @@ class Matmul : public Program {
     gp::eval(C);
   }
   void forget() override { C = gp::array(); }
+  gp::Device device() const override { return C.device(); }
   std::vector<double> values() override {
     std::vector<double> first;
     for (std::int64_t j = 0; j < std::min<std::int64_t>(size, 4); ++j) first.push_back(C(0, j).item<double>());
@@ -93,6 +95,7 @@ class Polar : public Program {
     gp::eval(curve);
   }
   void forget() override { x = y = gp::array(); }
+  gp::Device device() const override { return x.device(); }
   std::vector<double> values() override {
     const std::int64_t i = size / 7;
     return {x(0).item<double>(), x(i).item<double>(), y(i).item<double>(), x(-1).item<double>()};
@@ -109,70 +112,5 @@ std::unique_ptr<Program> make_program(std::string_view name, double scale) {
   if (name == "matmul") return std::make_unique<Matmul>(scale);
   return std::make_unique<Polar>(scale);
 }
-
-const char* const kNumpyScript = R"python(
-import json
-import sys
-import time
-
-import numpy as np
-
-
-def say(**fields):
-    print(json.dumps(fields), flush=True)
-
-
-class Add:
-    def __init__(self, n):
-        self.n, self.a = n, np.ones(n)
-
-    def run(self):
-        self.a += 1
-
-    def values(self):
-        return [self.a[0], self.a[self.n // 2], self.a[-1]]
-
-
-class Matmul:
-    def __init__(self, n):
-        np.random.seed(0)
-        self.A = np.random.uniform(1, 100, (n, n)).astype(np.float32)
-        self.B = np.random.uniform(1, 100, (n, n)).astype(np.float32)
-
-    def run(self):
-        self.C = self.A @ self.B
-
-    def values(self):
-        return list(self.C[0, :4])
-
-
-class Polar:
-    def __init__(self, n):
-        self.n = n
-
-    def run(self):
-        theta = np.linspace(0, 2 * np.pi, self.n)
-        r = 1 + 0.75 * np.sin(3 * theta)
-        self.x = r * np.cos(theta)
-        self.y = r * np.sin(theta)
-
-    def values(self):
-        i = self.n // 7
-        return [self.x[0], self.x[i], self.y[i], self.x[-1]]
-
-
-say(numpy=np.__version__)
-for argument in sys.argv[2:]:
-    name, size = argument.split("=")
-    program = {"add": Add, "matmul": Matmul, "polar": Polar}[name](int(size))
-    for _ in range(int(sys.argv[1])):
-        for result in ("C", "x", "y"):
-            program.__dict__.pop(result, None)
-        start = time.perf_counter()
-        program.run()
-        say(program=name, seconds=time.perf_counter() - start)
-    say(program=name, values=[float(v) for v in program.values()])
-    del program
-)python";
 
 }  // namespace galop::cli

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "galop/device.hpp"
+
 namespace galop::cli {
 
 class Program {
@@ -28,6 +30,8 @@ class Program {
   virtual void run() = 0;
   /// Lets go of the results, so that the next run starts from the same state; not timed.
   virtual void forget() {}
+  /// Where the result of the last run is.
+  virtual Device device() const = 0;
   /// A few elements of the result of `runs` runs, to compare with NumPy's.
   virtual std::vector<double> values() = 0;
 };
@@ -38,10 +42,5 @@ inline constexpr std::string_view kPrograms[] = {"add", "matmul", "polar"};
 /// One of kPrograms at `scale` times the article's elements (the matrices' side follows the cube root, so that work
 /// scales).
 std::unique_ptr<Program> make_program(std::string_view name, double scale);
-
-/// The same three programs for NumPy, as a Python script: arguments are the runs and `name=size` for each; it prints a
-/// JSON line for each run, `{"program": …, "seconds": …}`, and at the end of each program `{"program": …, "values":
-/// […]}`.
-extern const char* const kNumpyScript;
 
 }  // namespace galop::cli

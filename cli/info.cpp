@@ -9,6 +9,8 @@
 
 #include "backend/cpu/machine.hpp"
 #include "backend/gpu_probe.hpp"
+#include "galop/device.hpp"
+#include "galop/error.hpp"
 
 namespace galop::cli {
 namespace {
@@ -23,7 +25,26 @@ std::string size_name(std::int64_t bytes) {
 
 std::string cuda_name(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
-void print_json(const cpu::Machine& m, const GpuReport& g) {
+// Galop's own view of the GPUs: whether the plug-in was opened, and each device with it.
+struct PlugIn {
+  std::vector<cuda::DeviceProperties> devices;
+  std::string problem;  // why there is no device, or why one of them cannot be used
+};
+
+PlugIn open_plug_in() {
+  PlugIn p;
+  p.problem = cuda::why_not();
+  for (int i = 0; i < cuda::device_count(); ++i) {
+    try {
+      p.devices.push_back(cuda::properties(i));
+    } catch (const DeviceError& e) {
+      p.problem += (p.problem.empty() ? "" : "; ") + std::string(e.what());
+    }
+  }
+  return p;
+}
+
+void print_json(const cpu::Machine& m, const GpuReport& g, const PlugIn& p) {
   nlohmann::ordered_json out;
   out["version"] = GALOP_VERSION;
   out["processor"] = m.processor;
@@ -42,12 +63,17 @@ void print_json(const cpu::Machine& m, const GpuReport& g) {
                                      {"memory", gpu.memory},
                                      {"capability", fmt::format("{}.{}", gpu.major, gpu.minor)},
                                      {"fit", gpu.fit}});
+  out["gpu"]["plugin"] = {{"opened", cuda::is_available()}, {"problem", p.problem}};
+  out["gpu"]["plugin"]["devices"] = nlohmann::json::array();
+  for (const auto& d : p.devices)
+    out["gpu"]["plugin"]["devices"].push_back(
+        {{"name", d.name}, {"memory", d.memory}, {"capability", fmt::format("{}.{}", d.major, d.minor)}});
   out["advice"] = m.advice;
   for (const auto& sentence : g.advice) out["advice"].push_back(sentence);
   fmt::print("{}\n", out.dump(2));
 }
 
-void print_text(const cpu::Machine& m, const GpuReport& g) {
+void print_text(const cpu::Machine& m, const GpuReport& g, const PlugIn& p) {
   const auto row = [](const char* name, const std::string& value) { fmt::print("{:<14}{}\n", name, value); };
   fmt::print("galop {}\n\n", GALOP_VERSION);
   row("processor", m.processor);
@@ -73,6 +99,12 @@ void print_text(const cpu::Machine& m, const GpuReport& g) {
   if (!g.driver.empty() || g.cuda != 0)
     row("driver", fmt::format("{}{}", g.driver.empty() ? "unknown" : g.driver,
                               g.cuda == 0 ? "" : fmt::format(", CUDA up to {}", cuda_name(g.cuda))));
+  for (std::size_t i = 0; i < p.devices.size(); ++i)
+    row(i == 0 ? "plug-in" : "",
+        fmt::format("cuda:{} is {}, {:.0f} GiB", i, p.devices[i].name, gib(p.devices[i].memory)));
+  // What the advice says anyway is not said twice.
+  if (!p.problem.empty() && p.problem != fmt::format("{}", fmt::join(g.advice, "; ")))
+    row("plug-in", "not used: " + p.problem);
   if (m.advice.empty() && g.advice.empty()) return;
   fmt::print("\n");
   for (const auto* list : {&m.advice, &g.advice})
@@ -84,10 +116,11 @@ void print_text(const cpu::Machine& m, const GpuReport& g) {
 int info(bool json) {
   const cpu::Machine machine = cpu::describe_machine();
   const GpuReport gpus = probe_gpus();
+  const PlugIn plug_in = open_plug_in();
   if (json) {
-    print_json(machine, gpus);
+    print_json(machine, gpus, plug_in);
   } else {
-    print_text(machine, gpus);
+    print_text(machine, gpus, plug_in);
   }
   return 0;
 }

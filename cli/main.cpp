@@ -20,8 +20,8 @@ int main(int argc, char** argv) {
   BenchOptions options;
   CLI::App* bench_command = app.add_subcommand("bench", "Benchmarks");
   bench_command->require_subcommand(1);
-  CLI::App* article_command =
-      bench_command->add_subcommand("article", "The article's three programs, beside NumPy where a Python has it");
+  CLI::App* article_command = bench_command->add_subcommand(
+      "article", "The article's three programs, beside NumPy and others that a Python has");
   article_command->add_option("--scale", options.scale, "Share of the article's sizes")
       ->check(CLI::Range(1e-8, 100.0))
       ->capture_default_str();
@@ -31,7 +31,11 @@ int main(int argc, char** argv) {
   article_command->add_option("--only", options.only, "Some of add, matmul, polar, separated by commas")
       ->delimiter(',')
       ->check(CLI::IsMember({"add", "matmul", "polar"}));
-  article_command->add_option("--python", options.python, "The Python whose NumPy to compare with");
+  article_command->add_option("--device", options.device, "cpu, cuda or cuda:1; by size and cost when not given");
+  article_command->add_option("--against", options.against, "Some of torch, cupy, jax to run beside, where found")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"numpy", "torch", "cupy", "jax"}));
+  article_command->add_option("--python", options.python, "The Python that has NumPy and the others");
   article_command->add_flag("!--no-numpy", options.numpy, "Run galop alone");
   article_command->add_flag("--json", options.json, "Print JSON");
 

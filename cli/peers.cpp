@@ -1,5 +1,5 @@
 // posix_spawn and a pipe; the script's JSON lines are read as they come.
-#include "numpy_peer.hpp"
+#include "peers.hpp"
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -12,8 +12,6 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string_view>
-
-#include "article.hpp"
 
 extern char** environ;
 
@@ -75,13 +73,15 @@ int run(std::vector<std::string> arguments, std::vector<std::string> variables, 
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-bool has_numpy(const std::string& python) {
-  return run({python, "-c", "import numpy"}, environment(1), true, [](const std::string&) {}) == 0;
+bool has_module(const std::string& python, std::string_view module) {
+  const std::string look =
+      "import importlib.util, sys; sys.exit(importlib.util.find_spec('" + std::string(module) + "') is None)";
+  return run({python, "-c", look}, environment(1), true, [](const std::string&) {}) == 0;
 }
 
 }  // namespace
 
-std::string find_python_with_numpy(const std::string& wanted) {
+std::string find_python_with(std::string_view module, const std::string& wanted) {
   std::vector<std::string> candidates;
   if (!wanted.empty()) {
     candidates.push_back(wanted);
@@ -95,20 +95,25 @@ std::string find_python_with_numpy(const std::string& wanted) {
     candidates.emplace_back("python3");
   }
   for (const std::string& candidate : candidates)
-    if (has_numpy(candidate)) return candidate;
+    if (has_module(candidate, module)) return candidate;
   return "";
 }
 
-NumpyResult run_numpy(const std::string& python, int runs, int threads, const std::vector<std::string>& sizes,
-                      const std::function<void(const std::string& program)>& on_run) {
-  NumpyResult result;
+PeerResult run_peer(const Peer& peer, const std::string& python, const std::string& device, int runs, int threads,
+                    const std::vector<std::string>& sizes,
+                    const std::function<void(const std::string& program)>& on_run) {
+  PeerResult result;
+  result.peer = peer;
   result.python = python;
-  std::vector<std::string> arguments = {python, "-c", kNumpyScript, std::to_string(runs)};
+  std::vector<std::string> arguments = {
+      python, "-c", kPeerScript, std::string(peer.name), device, std::to_string(runs)};
   arguments.insert(arguments.end(), sizes.begin(), sizes.end());
   const int status = run(std::move(arguments), environment(threads), false, [&](const std::string& line) {
     const auto json = nlohmann::json::parse(line, nullptr, false);
     if (!json.is_object()) return;
-    result.version = json.value("numpy", result.version);
+    result.version = json.value("version", result.version);
+    result.device = json.value("device", result.device);
+    result.problem = json.value("problem", result.problem);
     if (!json.contains("program")) return;
     const std::string name = json["program"];
     if (json.contains("seconds")) {
@@ -118,8 +123,8 @@ NumpyResult run_numpy(const std::string& python, int runs, int threads, const st
     if (json.contains("values")) result.programs[name].values = json["values"].get<std::vector<double>>();
   });
   if (status != 0)
-    result.problem = status < 0 ? "NumPy's process was ended, most likely for want of memory"
-                                : "NumPy's process failed with status " + std::to_string(status);
+    result.problem = status < 0 ? "its process was ended, most likely for want of memory"
+                                : "its process failed with status " + std::to_string(status);
   return result;
 }
 
