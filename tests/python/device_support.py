@@ -21,13 +21,30 @@ two_devices = pytest.mark.skipif(
 )
 on_stand_in = pytest.mark.skipif(not STAND_IN.exists(), reason="the stand-in is not built (target galop_stand_in)")
 
+
+@pytest.fixture(autouse=True)
+def no_default_device():
+    """These tests say themselves where arrays go, also when GALOP_DEVICE is set for the whole run."""
+    if NUMPY_STANDS_IN:
+        yield
+        return
+    before = galop.get_default_device()
+    galop.set_default_device(None)
+    yield
+    galop.set_default_device(before)
+
+
 N = 300_000  # elements that no rule calls small
 
 
 def python(code, **environment):
     """What a fresh process prints."""
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=300, env={**os.environ, **environment}
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, "GALOP_DEVICE": "", **environment},
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout.strip()

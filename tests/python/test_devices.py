@@ -16,7 +16,17 @@ import numpy as np
 import pytest
 
 import galop
-from device_support import N, STAND_IN, WITH_DEVICES, on_devices, on_stand_in, python, rerun_on_stand_in, two_devices
+from device_support import (
+    N,
+    STAND_IN,
+    WITH_DEVICES,
+    no_default_device,  # noqa: F401
+    on_devices,
+    on_stand_in,
+    python,
+    rerun_on_stand_in,
+    two_devices,
+)
 from support import NUMPY_STANDS_IN, assert_same
 
 pytestmark = pytest.mark.skipif(NUMPY_STANDS_IN, reason="NumPy knows of no devices but one")

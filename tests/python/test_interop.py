@@ -12,6 +12,16 @@ import pytest
 import galop
 from support import DTYPES, NUMPY_STANDS_IN, assert_alike, assert_same, host, outcome, sample
 
+@pytest.fixture(autouse=True)
+def on_the_host():
+    """Memory is shared with NumPy on the host only; test_device_interop.py has what arrays on a GPU do instead."""
+    if NUMPY_STANDS_IN:
+        yield
+    else:
+        with galop.device("cpu"):
+            yield
+
+
 VIEWS = {
     "plain": lambda a: a,
     "strided": lambda a: a[::2, 1::2],
