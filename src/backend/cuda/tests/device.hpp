@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "backend/cuda/executor.hpp"
+#include "backend/cuda/lower.hpp"
 #include "plans.hpp"
 
 namespace galop::cuda::test {
