@@ -6,6 +6,7 @@
 
 #include "backend/backend.hpp"
 #include "backend/cuda/cublas.hpp"
+#include "backend/cuda/draw.hpp"
 #include "backend/cuda/executor.hpp"
 #include "backend/cuda/library.hpp"
 #include "backend/cuda/matmul.hpp"
@@ -80,6 +81,7 @@ class CudaBackend final : public DeviceBackend {
     cuda::compress(gpu_, mask, n, itemsize, in, out);
   }
   void matmul(const Product& p) override { cuda::matmul(gpu_, blas_, p); }
+  bool draw(Draw& d) override { return draw_numbers(gpu_, d); }
 
  private:
   mutable CudaExecutor gpu_;
