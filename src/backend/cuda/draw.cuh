@@ -5,6 +5,9 @@
 // Tests on the host have functions of their own, and doubt more.
 #ifndef GALOP_DRAW_LOG1P
 #define GALOP_DRAW_DOUBT 1.0
+// Loops as they stand, or by two: unrolled further they only compile longer.
+#define GALOP_DRAW_ROLLED _Pragma("unroll 1")
+#define GALOP_DRAW_PAIRED _Pragma("unroll 2")
 #define GALOP_DRAW_LOG1P(x) log1p(x)
 #define GALOP_DRAW_EXP(x) exp(x)
 #endif
@@ -21,6 +24,7 @@ struct Pcg {
   U128 state;
 
   Pcg(const Stream& s, i64 at) : stream(s), state(s.start) {
+    GALOP_DRAW_ROLLED
     for (int k = 0; at != 0; ++k, at >>= 1)
       if (at & 1) leap(k);
   }
@@ -48,6 +52,12 @@ struct Twister {
   }
   void leap(int) {}
 };
+
+/// Any word, for the few that are asked for out of turn.
+template <class Source>
+__noinline__ u64 word_at(const Stream& s, i64 at) {
+  return Source(s, at).word(at);
+}
 
 struct UnitPcg {
   static double unit(u64 w) { return static_cast<double>(static_cast<i64>(w >> 11)) * 0x1p-53; }
@@ -161,6 +171,7 @@ void direct(const Args& a) {
   if (i >= end) return;
   Out* const out = static_cast<Out*>(a.out);
   Source s(a.stream, i);
+  GALOP_DRAW_PAIRED
   for (; i < end; i += kThreads, s.leap(8)) {
     Pack p;
     Map::make(s.word(i), a, p.o);
@@ -188,6 +199,7 @@ void select_count(const Args& a) {
   i += lane * Map::kWords;
   u64 mine = 0;
   Source s(a.stream, i);
+  GALOP_DRAW_PAIRED
   for (; i < end; i += 32 * Map::kWords, s.leap(Map::kWords == 2 ? 6 : 5)) {
     typename Map::Value v[Map::kItems] = {};
     mine += static_cast<u64>(__popc(Map::look(s, i, a, v)));
@@ -208,6 +220,7 @@ inline i64 kept_before(const Args& a) {
   if (threadIdx.x == 0) before = 0;
   __syncthreads();
   u64 some = 0;
+  GALOP_DRAW_PAIRED
   for (i64 k = threadIdx.x; k < static_cast<i64>(blockIdx.x); k += kThreads) some += a.block_counts[k];
   if (some != 0) atomicAdd(&before, some);
   __syncthreads();
@@ -226,6 +239,7 @@ void select_write(const Args& a) {
   i64 i = (static_cast<i64>(blockIdx.x) * kWarps + warp) * a.chunk;
   i += lane * Map::kWords;
   Source s(a.stream, i);
+  GALOP_DRAW_ROLLED
   for (i64 row = 0; row < a.chunk && base < a.n; row += 32 * Map::kWords) {
     typename Map::Value v[Map::kItems] = {};
     const u32 taken = Map::look(s, i, a, v);
@@ -297,6 +311,7 @@ inline void twister_leap(const Args& a) {
     for (int piece = 0; piece < kPieces; ++piece) {
       const int at = chunk * kTwister + piece * 16;
       u32 bits = static_cast<u32>(polynomial[at / 64] >> (at % 64)) & 0xffffu;
+      GALOP_DRAW_ROLLED
       for (; bits; bits &= bits - 1) {
         const u32* const window = x + piece * 16 + __ffs(static_cast<int>(bits)) - 1 + t;
         for (int k = 0; k < kMine; ++k)

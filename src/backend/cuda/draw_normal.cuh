@@ -51,6 +51,7 @@ u32 normal_step(const Args& a, i64 item, At at) {
   bool doubtful = false;
   u32 step = 0;
   if (layer == 0) {
+    GALOP_DRAW_ROLLED
     for (u32 taken = 3; taken <= kStepUnits && step == 0; taken += 2) {
       const auto xx = -P::inverse_r(z) * P::log1p_of(-P::unit(at(taken - 2)));
       const auto yy = -P::log1p_of(-P::unit(at(taken - 1)));
@@ -70,11 +71,13 @@ u32 normal_step(const Args& a, i64 item, At at) {
     step = static_cast<double>(height) < density ? 2 | kMakes : 2;
   }
   if (!doubtful) return step;
+  GALOP_DRAW_ROLLED
   for (u64 k = 0; k < a.decided; ++k)
     if (a.decisions[k].item == item) return static_cast<u32>(a.decisions[k].step);
   const u64 slot = atomicAdd(&a.outcome->doubts, static_cast<u64>(1));
   if (slot < kDoubts) {
     a.doubts[slot].item = item;
+    GALOP_DRAW_ROLLED
     for (int k = 0; k < kStepUnits; ++k) a.doubts[slot].units[k] = static_cast<u64>(at(k));
   }
   return step;
@@ -90,6 +93,7 @@ inline bool begins(const u8* step, int s, bool whole_past, u64* trouble) {
       *trouble = 3;
       return false;
     }
+    GALOP_DRAW_ROLLED
     for (j = j < 0 ? 0 : j; j < sure; ++j) {
       if (j + static_cast<int>(step[j] & kTakes) <= sure) continue;
       sure = j;  // its step would pass over the place
@@ -133,10 +137,12 @@ void normal_find(const Args& a) {
       __syncthreads();
       if (t < kHalo) words[t] = old;
     }
+    GALOP_DRAW_PAIRED
     for (int i = t; i < kTileWords; i += kThreads, s.leap(8)) words[kHalo + i] = s.word(base + kAhead + i);
     if (t == 0) specials = 0;
     __syncthreads();
     const i64 item0 = base * kItems - kBefore;
+    GALOP_DRAW_PAIRED
     for (int i = t; i < kSeen; i += kThreads) {
       const bool there = item0 + i >= a.first;
       const bool plain = P::place(units[i]) < k[static_cast<u32>(units[i]) & 255u];
@@ -150,21 +156,25 @@ void normal_find(const Args& a) {
     __syncthreads();
     if (specials > kSpecials) a.outcome->trouble = 2;
     const int found = specials < kSpecials ? static_cast<int>(specials) : kSpecials;
+    GALOP_DRAW_ROLLED
     for (int n = t; n < found; n += kThreads) {
       const int i = special[n];
       step[i] = static_cast<u8>(normal_step<P>(a, item0 + i, [&](int j) { return units[i + j]; }));
     }
     __syncthreads();
+    GALOP_DRAW_ROLLED
     for (int n = t; n < found; n += kThreads) {
       const int i = special[n];
       // What begins earlier does not reach the tile.
       if (i < kBefore - kStepUnits || !begins(step, i, item0 <= a.first, &a.outcome->trouble)) continue;
       const int end = i + static_cast<int>(step[i] & kTakes);
+      GALOP_DRAW_ROLLED
       for (int j = i + 1; j < end && j < kSeen; ++j) covered[j] = 1;
     }
     __syncthreads();
     constexpr int kRows = kTileWords / 32 / kWarps;
     u32 mine = 0;
+    GALOP_DRAW_PAIRED
     for (int r = 0; r < kRows; ++r) {
       const int row = warp * kRows + r;
       for (int j = 0; j < kItems; ++j) {
@@ -234,7 +244,7 @@ struct Normal {
     }
     const auto unit_at = [&](int j) {
       const i64 i = item + j;
-      const u64 w = Source(a.stream, i / kItems).word(i / kItems);
+      const u64 w = word_at<Source>(a.stream, i / kItems);
       return static_cast<Unit>(w >> (i % kItems * 32));
     };
     const u32 step = normal_step<P>(a, item, unit_at);
@@ -299,8 +309,10 @@ inline Twice log_twice(double s) {
   z = two_sum(z.high, z.low);
   const Twice w = product(z, z);
   double rest = 1.0 / 31;
+  GALOP_DRAW_ROLLED
   for (int n = 29; n >= 11; n -= 2) rest = rest * w.high + 1.0 / n;
   Twice series = sum(one_over(9), product(w, {rest, 0.0}));
+  GALOP_DRAW_ROLLED
   for (int n = 7; n >= 1; n -= 2) series = sum(one_over(n), product(w, series));
   const Twice log_m = product({2.0 * z.high, 2.0 * z.low}, series);
   if (e == 0) return log_m;

@@ -79,7 +79,8 @@ TEST_F(DrawOnGpu, Pcg64GivesTheHostsBits) {
 TEST_F(DrawOnGpu, TwisterGivesTheHostsBits) {
   for (const DrawCase& c : draw_cases())
     for (const std::int64_t n : {0, 1, 2, 311, 2049, 65'537, 1'500'001})
-      for (const std::uint64_t used : {0, 1, 623}) expect_equal(c, mt19937(static_cast<std::uint32_t>(n) + 5, used), n);
+      for (const std::uint64_t used : {0u, 1u, 623u})
+        expect_equal(c, mt19937(static_cast<std::uint32_t>(n) + 5, used), n);
 }
 
 TEST_F(DrawOnGpu, ManyNumbers) {

@@ -65,7 +65,7 @@ TEST_F(DrawOnHost, Pcg64GivesTheHostsBits) {
 TEST_F(DrawOnHost, TwisterGivesTheHostsBits) {
   for (const DrawCase& c : draw_cases())
     for (const std::int64_t n : {0, 1, 2, 311, 623, 2049, 9001})
-      for (const std::uint64_t used : {0, 1, 300, 623})
+      for (const std::uint64_t used : {0u, 1u, 300u, 623u})
         expect_equal(c, mt19937(static_cast<std::uint32_t>(n) + 5, used), n);
 }
 

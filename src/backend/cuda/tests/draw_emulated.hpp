@@ -156,14 +156,18 @@ inline double wrong(double x) { return x * (1 + (std::bit_cast<u64>(x) % 3 - 1.0
 /// How many times more doubtful the kernels are of their decisions than they need be.
 inline double doubt = 1;
 #define GALOP_DRAW_DOUBT doubt
+#define GALOP_DRAW_ROLLED
+#define GALOP_DRAW_PAIRED
 #define GALOP_DRAW_LOG1P(x) wrong(std::log1p(x))
 #define GALOP_DRAW_EXP(x) wrong(std::exp(x))
 #define __shared__ static
+#define __noinline__
 
 #include "backend/cuda/draw.cuh"
 #include "backend/cuda/draw_normal.cuh"
 
 #undef __shared__
+#undef __noinline__
 #pragma GCC diagnostic pop
 
 class Emulated : public Machine {
