@@ -138,17 +138,19 @@ struct Job {
 // What our kernel computes with.
 std::string arithmetic(DType t) {
   if (t == DType::bool_)
-    return "using S = u8; using C = u8;\ninline C widen(S x) { return x != 0; }\ninline S narrow(C x) { return x; }\n"
-           "inline C step(C sum, C x, C y) { return sum | (x & y); }\n";
+    return "using S = u8; using Sum = u8;\ninline Sum widen(S x) { return x != 0; }\ninline S narrow(Sum x) { return "
+           "x; }\n"
+           "inline Sum step(Sum sum, Sum x, Sum y) { return sum | (x & y); }\n";
   if (t == DType::float16)
-    return "using S = f16; using C = float;\ninline C widen(S x) { return to_float(x); }\n"
-           "inline S narrow(C x) { return to_half(x); }\ninline C step(C sum, C x, C y) { return sum + x * y; }\n";
+    return "using S = f16; using Sum = float;\ninline Sum widen(S x) { return to_float(x); }\n"
+           "inline S narrow(Sum x) { return to_half(x); }\ninline Sum step(Sum sum, Sum x, Sum y) { return sum + x * "
+           "y; }\n";
   // Signed and unsigned integers share the low bits of their products.
   const std::string stored = is_inexact(t) ? type(t) : "u" + std::to_string(8 * itemsize(t));
   const std::string computed = is_inexact(t) ? stored : itemsize(t) == 8 ? "u64" : "u32";
-  return "using S = " + stored + "; using C = " + computed +
-         ";\ninline C widen(S x) { return (C)x; }\ninline S narrow(C x) { return (S)x; }\n"
-         "inline C step(C sum, C x, C y) { return sum + x * y; }\n";
+  return "using S = " + stored + "; using Sum = " + computed +
+         ";\ninline Sum widen(S x) { return (Sum)x; }\ninline S narrow(Sum x) { return (S)x; }\n"
+         "inline Sum step(Sum sum, Sum x, Sum y) { return sum + x * y; }\n";
 }
 
 void plain(Job& j) {

@@ -1,5 +1,6 @@
-// Products without a library: tiles of 64 × 64, one accumulator an element, k ascending. In front of it: S (stored), C
-// (computed), widen, narrow and step, AXES (of the stack), A_ALONG_K and B_ALONG_K (neighbours in memory are along k).
+// Products without a library: tiles of 64 × 64, one accumulator an element, k ascending. In front of it: S (stored),
+// Sum (computed), widen, narrow and step, AXES (of the stack), A_ALONG_K and B_ALONG_K (neighbours in memory are along
+// k).
 namespace g {
 
 struct BatchAxis {
@@ -15,9 +16,9 @@ struct Operand {
 
 constexpr int kSide = 64, kDepth = 16;
 
-extern "C" __global__ void __launch_bounds__(256) multiply(const __grid_constant__ Stack stack, i64 m, i64 n, i64 k,
-                                                           i64 down, i64 across, Operand a, Operand b, Operand c) {
-  __shared__ C left[kDepth][kSide + 1], right[kDepth][kSide + 1];
+extern "Sum" __global__ void __launch_bounds__(256) multiply(const __grid_constant__ Stack stack, i64 m, i64 n, i64 k,
+                                                             i64 down, i64 across, Operand a, Operand b, Operand c) {
+  __shared__ Sum left[kDepth][kSide + 1], right[kDepth][kSide + 1];
   u64 batch = blockIdx.x / (u64)(down * across);
   const i64 tile = (i64)(blockIdx.x - batch * (u64)(down * across));
 #pragma unroll
@@ -29,20 +30,20 @@ extern "C" __global__ void __launch_bounds__(256) multiply(const __grid_constant
   }
   const i64 i0 = tile / across * kSide, j0 = tile % across * kSide;
   const int x = threadIdx.x % 16, y = threadIdx.x / 16;
-  C sum[4][4] = {};
+  Sum sum[4][4] = {};
   for (i64 k0 = 0; k0 < k; k0 += kDepth) {
 #pragma unroll
     for (int q = 0; q < 4; ++q) {
       const int t = threadIdx.x + 256 * q;
       const int i = A_ALONG_K ? t / kDepth : t % kSide, ki = A_ALONG_K ? t % kDepth : t / kSide;
       const int j = B_ALONG_K ? t / kDepth : t % kSide, kj = B_ALONG_K ? t % kDepth : t / kSide;
-      left[ki][i] = i0 + i < m && k0 + ki < k ? widen(load<S>(a.data + (i0 + i) * a.row + (k0 + ki) * a.col)) : C{};
-      right[kj][j] = j0 + j < n && k0 + kj < k ? widen(load<S>(b.data + (k0 + kj) * b.row + (j0 + j) * b.col)) : C{};
+      left[ki][i] = i0 + i < m && k0 + ki < k ? widen(load<S>(a.data + (i0 + i) * a.row + (k0 + ki) * a.col)) : Sum{};
+      right[kj][j] = j0 + j < n && k0 + kj < k ? widen(load<S>(b.data + (k0 + kj) * b.row + (j0 + j) * b.col)) : Sum{};
     }
     __syncthreads();
 #pragma unroll 2
     for (int q = 0; q < kDepth; ++q) {
-      C u[4], v[4];
+      Sum u[4], v[4];
 #pragma unroll
       for (int p = 0; p < 4; ++p) {
         u[p] = left[q][y + 16 * p];
