@@ -16,7 +16,7 @@ struct Operand {
 
 constexpr int kSide = 64, kDepth = 16;
 
-extern "Sum" __global__ void __launch_bounds__(256) multiply(const __grid_constant__ Stack stack, i64 m, i64 n, i64 k,
+extern "C" __global__ void __launch_bounds__(256) multiply(const __grid_constant__ Stack stack, i64 m, i64 n, i64 k,
                                                              i64 down, i64 across, Operand a, Operand b, Operand c) {
   __shared__ Sum left[kDepth][kSide + 1], right[kDepth][kSide + 1];
   u64 batch = blockIdx.x / (u64)(down * across);
