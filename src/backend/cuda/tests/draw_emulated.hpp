@@ -30,16 +30,7 @@ class Fibers {
     f.body_ = body;
     f.args_ = &a;
     f.fibers_.resize(static_cast<std::size_t>(threads));
-    for (auto& one : f.fibers_) {
-      if (!one.stack) one.stack = std::make_unique<char[]>(kStack);
-      getcontext(&one.context);
-      one.context.uc_stack.ss_sp = one.stack.get();
-      one.context.uc_stack.ss_size = kStack;
-      one.context.uc_link = &f.scheduler_;
-      makecontext(&one.context, &Fibers::enter, 0);
-      one.done = false;
-      one.waits_for_block = one.waits_for_warp = false;
-    }
+    for (Fiber& one : f.fibers_) prepare(one, f.scheduler_);
     f.loop();
   }
   static unsigned index() { return instance().current_; }
@@ -65,6 +56,16 @@ class Fibers {
     unsigned votes = 0;
   };
 
+  // On its own: getcontext may return twice, for all that the compiler knows.
+  [[gnu::noinline]] static void prepare(Fiber& f, ucontext_t& scheduler) {
+    if (!f.stack) f.stack = std::make_unique<char[]>(kStack);
+    f.done = f.waits_for_block = f.waits_for_warp = false;
+    getcontext(&f.context);
+    f.context.uc_stack.ss_sp = f.stack.get();
+    f.context.uc_stack.ss_size = kStack;
+    f.context.uc_link = &scheduler;
+    makecontext(&f.context, &Fibers::enter, 0);
+  }
   static void enter() {
     auto& f = instance();
     f.body_(*f.args_);
