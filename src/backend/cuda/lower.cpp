@@ -17,10 +17,11 @@ using Mode = Access::Mode;
 
 constexpr std::size_t kMostWords = 4000;  // of the 32,764 bytes that a launch may carry
 constexpr std::uint64_t kMostBlocks = 0x7fffffff;
-// Blocks that a fold is split into, at least: fixed, so that every GPU folds in the same order. One result: about as
-// many as the largest GPUs hold at once; several: so many that a last, part-filled round costs little.
-constexpr std::int64_t kOneFoldBlocks = 1024, kFoldBlocks = 4096;
+// Blocks that a fold is split into, at least: fixed, so that every GPU folds in the same order, and so many that a
+// last, part-filled round costs little.
+constexpr std::int64_t kFoldBlocks = 4096;
 constexpr std::int64_t kTile = 32;
+constexpr std::int64_t kTileBytes = 48 << 10;  // of shared memory, for all turned operands of a kernel
 
 int alignment(DType t) { return is_complex(t) ? itemsize(t) / 2 : itemsize(t); }
 
@@ -238,12 +239,10 @@ class Lowering {
       out_.kind = Kind::tile;
       out_.tile_axis = axis;
       vec = 1;
-      for (std::size_t i = 0; i < modes.size(); ++i) {
-        if (modes[i].mode == Mode::dense || modes[i].mode == Mode::splat) modes[i].mode = Mode::strided;
-        if (i < operands_ && modes[i].mode == Mode::strided && is_turned(d_.reach[i], axis))
-          modes[i].mode = Mode::turned;
-      }
-      const std::int64_t across = up(d_.shape[last], kTile), down = up(d_.shape[axis], kTile);
+      for (Access& a : modes)
+        if (a.mode == Mode::dense || a.mode == Mode::splat) a.mode = Mode::strided;
+      out_.tile = turn(modes, axis);
+      const std::int64_t across = up(d_.shape[last], out_.tile), down = up(d_.shape[axis], out_.tile);
       out_.words.push_back(word(across));
       out_.words.push_back(word(down));
       extents();
@@ -269,6 +268,23 @@ class Lowering {
     split(std::move(modes));
   }
 
+  // Marks the operands that go through shared memory, as many as there is room for, and returns the tile's side: small
+  // items take larger tiles, so that as many bytes are under way.
+  int turn(std::vector<Access>& modes, int axis) const {
+    std::int64_t items = 0, largest = 0;
+    for (std::size_t i = 0; i < operands_; ++i) {
+      if (modes[i].mode != Mode::strided || !is_turned(d_.reach[i], axis)) continue;
+      const std::int64_t item = itemsize(modes[i].dtype);
+      if ((items + item) * kTile * (kTile + 1) > kTileBytes) continue;
+      modes[i].mode = Mode::turned;
+      items += item;
+      largest = std::max(largest, item);
+    }
+    constexpr std::int64_t large = 2 * kTile;
+    const bool fits_large =
+        d_.shape[d_.shape.size() - 1] >= large && d_.shape[axis] >= large && items * large * (large + 1) <= kTileBytes;
+    return static_cast<int>(largest <= 4 && fits_large ? large : kTile);
+  }
   bool is_turned(const Reach& r, int axis) const {
     const std::int64_t along = std::abs(r.strides[d_.shape.size() - 1]), beside = std::abs(r.strides[axis]);
     return r.memory() && beside != 0 && beside < along && along > itemsize(r.dtype);
@@ -285,6 +301,14 @@ class Lowering {
           return k;
     }
     return -1;
+  }
+
+  // By the dtypes alone, so that neither alignment nor layout changes the order of a fold along its inner axis.
+  int fold_width() const {
+    int largest = 0;
+    for (std::size_t i = 0; i < operands_; ++i)
+      if (d_.reach[i].memory()) largest = std::max(largest, itemsize(d_.reach[i].dtype));
+    return largest > 0 ? 16 / largest : 2;
   }
 
   void fold() {
@@ -328,16 +352,17 @@ class Lowering {
       inputs.reach.resize(operands_);
       out_.vec = out_.folded > 0 ? choose_modes(inputs, last, out_.folded > 1, operands_, modes) : 1;
       if (out_.folded == 0) choose_modes(inputs, -1, false, operands_, modes);
+      out_.width = fold_width();
+      out_.vec = std::min(out_.vec, out_.width);
       // Some four vectors a thread where a result has a warp or less.
-      const auto several = std::bit_floor(word(std::max<std::int64_t>(folded / (4 * out_.vec), 1)));
+      const auto several = std::bit_floor(word(std::max<std::int64_t>(folded / (4 * out_.width), 1)));
       const int wanted = folded >= 1024 ? kThreads : static_cast<int>(std::min<std::uint64_t>(several, 32));
       out_.threads_x = static_cast<unsigned>(wanted);
       out_.threads_y = static_cast<unsigned>(kThreads / wanted);
       groups = up(kept, out_.threads_y);
-      const std::int64_t step = 4096;  // a multiple of what a block takes at once, whatever the vector
-      const std::int64_t blocks = groups == 1 ? kOneFoldBlocks : kFoldBlocks;
-      if (wanted == kThreads && groups < blocks && folded > step) {
-        splits = std::min(up(blocks, groups), up(folded, step));
+      const std::int64_t step = 4096;  // a multiple of what a block takes at once, whatever the width
+      if (wanted == kThreads && groups < kFoldBlocks && folded > step) {
+        splits = std::min(up(kFoldBlocks, groups), up(folded, step));
         chunk = up(up(folded, splits), step) * step;
         splits = up(folded, chunk);
       }
@@ -435,7 +460,8 @@ class Lowering {
     std::string k = "galop-kernel-1 ";
     const auto number = [&](std::int64_t v) { k += std::to_string(v) + ","; };
     k += static_cast<char>(out_.kind);
-    for (const int v : {out_.vec, out_.axes, out_.kept, out_.folded, out_.tile_axis, int{out_.start}, int{out_.many}})
+    for (const int v : {out_.vec, out_.width, out_.axes, out_.kept, out_.folded, out_.tile_axis, out_.tile,
+                        int{out_.start}, int{out_.many}})
       number(v);
     for (const auto* list : {&out_.operands, &out_.results}) {
       k += list == &out_.operands ? 'i' : 'o';

@@ -29,17 +29,19 @@ struct Access {
 struct Lowered {
   enum class Kind : char {
     rows = 'm',     // a map: the innermost axis along x, the others as rows
-    tile = 't',     // a map with turned operands, in tiles of 32 × 32
+    tile = 't',     // a map with turned operands, in tiles of 32 × 32 or 64 × 64
     ordered = 'o',  // a map by one thread, in C order
     inner = 'r',    // a fold along the innermost axis: 1 to 256 threads a result
     outer = 'c',    // a fold whose neighbours are neighbouring results
     serial = 's',   // a fold in order: one thread a result
   } kind;
   int vec = 1;         // elements a thread takes at once
+  int width = 1;       // of a fold: elements a thread folds side by side, a multiple of vec
   int axes = 0;        // of a map
   int kept = 0;        // axes of a fold's results
   int folded = 0;      // axes that are folded
   int tile_axis = 0;   // the axis that is tiled with the last
+  int tile = 0;        // side of a tile
   bool start = false;  // a fold starts from a value
   bool many = false;   // several blocks share a result
   std::vector<Access> operands, results;

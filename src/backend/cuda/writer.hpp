@@ -74,7 +74,7 @@ class Writer {
   // Operand o of element j of a vector at index i.
   std::string lane_value(std::size_t o, int last) const;
   void ordered();
-  // 32 × 8 threads, four rows each. Turned operands come in along their own axis and are read across.
+  // 32 × 8 threads a tile. Turned operands come in along their own axis and are read across.
   void tile();
 
   // A fold. Parameters: kept, folded, chunk, splits, the extents, the start (two words), scratch, the partial results'

@@ -1,4 +1,4 @@
-// Folds: vectors or columns a thread, trees in shared memory, and the last block joins the parts.
+// Folds: neighbours or columns a thread, trees in shared memory, and the last block joins the parts.
 #include "backend/cuda/writer.hpp"
 
 #include <algorithm>
@@ -30,9 +30,16 @@ void Writer::fold() {
   element_at(false);
   line("return " + at("r", r.reg) + ";");
   line("};");
-  if (l_.kind == Kind::inner && l_.vec > 1) {
-    line("const auto several = [&](i64 q, " + acc + "(&y)[" + text(l_.vec) + "]) {");
-    element_at(true);
+  if (l_.kind == Kind::inner) {
+    if (l_.vec > 1) {
+      line("const auto vector = [&](i64 q, " + acc + "* y) {");
+      element_at(true);
+      line("};");
+    }
+    line("const auto several = [&](i64 q, " + acc + "* y) {");
+    line("#pragma unroll");
+    line("for (int s = 0; s < " + text(l_.width) + "; s += " + text(l_.vec) + ") " +
+         (l_.vec > 1 ? "vector(q + s, y + s);" : "y[s] = one(q + s);"));
     line("};");
   }
   line("const auto finish = [&](" + acc + " total, bool has) {");
@@ -57,8 +64,8 @@ void Writer::fold() {
   line("const i64 begin = part * " + parameter(2) + ";");
   line("const i64 end = min(folded, begin + " + parameter(2) + ");");
   if (l_.kind == Kind::inner) {
-    const int vec = l_.vec, unroll = std::max(1, std::min(4, 16 / vec));
-    const std::string v = text(vec), u = text(unroll);
+    const int width = l_.width, unroll = std::max(1, std::min(4, 16 / width));
+    const std::string v = text(width), u = text(unroll);
     line("if (k < kept) {");
     line("const i64 step = (i64)blockDim.x * " + v + ";");
     line("const i64 stop = begin + (end - begin) / (step * " + u + ") * (step * " + u + ");");
@@ -67,9 +74,7 @@ void Writer::fold() {
     line(acc + " sum[" + u + "][" + v + "], next[" + u + "][" + v + "];");
     const auto read = [&](const char* into) {
       line("#pragma unroll");
-      line("for (int u = 0; u < " + u + "; ++u) " +
-           (vec > 1 ? std::string("several(q + u * step, ") + into + "[u]);"
-                    : std::string(into) + "[u][0] = one(q + u * step);"));
+      line("for (int u = 0; u < " + u + "; ++u) several(q + u * step, " + into + "[u]);");
     };
     read("sum");
     line("for (q += step * " + u + "; q < stop; q += step * " + u + ") {");
@@ -93,7 +98,7 @@ void Writer::fold() {
     line("has = true;");
     line("}");
     // What is left: whole vectors, then single elements.
-    if (vec > 1) {
+    if (width > 1) {
       line("q = stop + threadIdx.x * " + v + ";");
       line("for (; q + " + v + " <= end; q += step) {");
       line(acc + " y[" + v + "];");
@@ -151,10 +156,19 @@ void Writer::fold() {
   line("if (!is_last) return;");
   line("__threadfence();");
   line("has = false;");
-  if (l_.kind == Kind::inner)
-    line("if (k < kept) for (int s = threadIdx.x; s < splits; s += blockDim.x) " + take("parts[s]"));
-  else
-    line("if (k < kept) for (int s = threadIdx.y; s < splits; s += blockDim.y) " + take("parts[s]"));
+  const std::string axis = l_.kind == Kind::inner ? "x" : "y";
+  line("if (k < kept) {");
+  line("const int count = blockDim." + axis + ";");
+  line("int s = threadIdx." + axis + ";");
+  line("for (; s + 3 * count < splits; s += 4 * count) {");  // four in flight
+  line(acc + " y[4];");
+  line("#pragma unroll");
+  line("for (int j = 0; j < 4; ++j) y[j] = parts[s + j * count];");
+  line("#pragma unroll");
+  line("for (int j = 0; j < 4; ++j) " + take("y[j]"));
+  line("}");
+  line("for (; s < splits; s += count) " + take("parts[s]"));
+  line("}");
   line("block_tree(total, has);");
   line("if (" + first + " && k < kept) finish(total, has);");
 }

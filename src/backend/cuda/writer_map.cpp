@@ -105,9 +105,10 @@ void Writer::ordered() {
 
 void Writer::tile() {
   const int last = l_.axes - 1, extents = 2, axis = l_.tile_axis;
+  const std::string side = text(l_.tile), warps = text(l_.tile / 32), each = text(l_.tile * l_.tile / kThreads);
   line("u64 rest = blockIdx.x;");
-  line("const i64 column0 = (i64)take(rest, p.w[0]) * 32;");
-  line("const i64 row0 = (i64)take(rest, p.w[1]) * 32;");
+  line("const i64 column0 = (i64)take(rest, p.w[0]) * " + side + ";");
+  line("const i64 row0 = (i64)take(rest, p.w[1]) * " + side + ";");
   coordinates(0, last, "rest", extents, "c", axis);
   if (l_.axes == 2) line("(void)rest;");
   line("const i64 " + ("c" + text(axis)) + " = 0;");
@@ -116,22 +117,38 @@ void Writer::tile() {
   auto address = [&](const Access& a, const std::string& from) {
     return from + " + row * " + parameter(a.word + 1 + axis) + " + column * " + parameter(a.word + 1 + last);
   };
-  for (std::size_t i = 0; i < l_.operands.size(); ++i)
-    if (operand(i).mode == Mode::turned) line("__shared__ " + type(operand(i).dtype) + " " + at("s", i) + "[32][33];");
+  // Element j of a thread: neighbouring threads lie along `fast`, the warps along `slow`.
+  const auto place = [&](const char* fast, const char* slow) {
+    line("const int " + std::string(fast) + " = threadIdx.x + j % " + warps + " * 32, " + slow +
+         " = threadIdx.y + j / " + warps + " * " + text(kTileRows) + ";");
+  };
+  // All loads are under way before the first is stored.
+  for (std::size_t i = 0; i < l_.operands.size(); ++i) {
+    if (operand(i).mode != Mode::turned) continue;
+    const std::string t = type(operand(i).dtype);
+    line("__shared__ " + t + " " + at("s", i) + "[" + side + "][" + text(l_.tile + 1) + "];");
+    line(t + " " + at("x", i) + "[" + each + "] = {};");
+  }
   line("#pragma unroll");
-  line("for (int j = 0; j < 4; ++j) {");
-  line("const int down = threadIdx.x, across = threadIdx.y + j * " + text(kTileRows) + ";");
+  line("for (int j = 0; j < " + each + "; ++j) {");
+  place("down", "across");
   line("const i64 row = row0 + down, column = column0 + across;");
   line("if (row < rows && column < columns) {");
   for (std::size_t i = 0; i < l_.operands.size(); ++i)
     if (operand(i).mode == Mode::turned)
-      line(at("s", i) + "[across][down] = " + element(operand(i), address(operand(i), at("a", i))) + ";");
+      line(at("x", i) + "[j] = " + element(operand(i), address(operand(i), at("a", i))) + ";");
   line("}");
+  line("}");
+  line("#pragma unroll");
+  line("for (int j = 0; j < " + each + "; ++j) {");
+  place("down", "across");
+  for (std::size_t i = 0; i < l_.operands.size(); ++i)
+    if (operand(i).mode == Mode::turned) line(at("s", i) + "[across][down] = " + at("x", i) + "[j];");
   line("}");
   line("__syncthreads();");
-  line("#pragma unroll");
-  line("for (int j = 0; j < 4; ++j) {");
-  line("const int across = threadIdx.x, down = threadIdx.y + j * " + text(kTileRows) + ";");
+  line("#pragma unroll 4");
+  line("for (int j = 0; j < " + each + "; ++j) {");
+  place("across", "down");
   line("const i64 row = row0 + down, column = column0 + across;");
   line("if (row >= rows || column >= columns) continue;");
   tape([&](std::size_t i) {

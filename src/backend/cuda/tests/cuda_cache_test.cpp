@@ -61,6 +61,24 @@ TEST(CudaKey, EmptyMapsLaunchNothingAndEmptyFoldsOneBlock) {
   EXPECT_EQ(lower(one_fold(Op::add, DType::float64, {0, 5}, {40, 8}, 2, somewhere(0), somewhere(1))).blocks, 0u);
 }
 
+TEST(CudaKey, FoldsSplitAlikeWhateverTheAlignment) {
+  for (const DType t : {DType::int8, DType::float32, DType::float64, DType::complex128}) {
+    const std::int64_t s = itemsize(t);
+    for (const std::int64_t n : {std::int64_t{5}, std::int64_t{1000}, std::int64_t{100003}, std::int64_t{1} << 28}) {
+      const Lowered whole = lower(one_fold(Op::add, t, {n}, {s}, 1, somewhere(0), somewhere(1)));
+      for (const std::int64_t shift : {s, 2 * s, 3 * s}) {
+        const Lowered other =
+            lower(one_fold(Op::add, t, {n}, {s}, 1, static_cast<char*>(somewhere(0)) + shift, somewhere(1)));
+        EXPECT_EQ(whole.width, other.width) << n << " " << shift;
+        EXPECT_EQ(whole.blocks, other.blocks) << n << " " << shift;
+        EXPECT_EQ(whole.threads_x, other.threads_x) << n << " " << shift;
+        for (const std::size_t word : {0, 1, 2, 3})
+          EXPECT_EQ(whole.words[word], other.words[word]) << n << " " << shift;
+      }
+    }
+  }
+}
+
 class CudaCache : public testing::Test {
  protected:
   void SetUp() override {

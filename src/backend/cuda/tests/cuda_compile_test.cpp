@@ -136,6 +136,16 @@ TEST_F(CudaCompile, EveryLayoutAndFold) {
   compile_all(90);
 }
 
+// Shared memory has room for so many; the others are read where they lie.
+TEST_F(CudaCompile, TilesOfManyOperands) {
+  for (const DType t : {DType::uint8, DType::float16, DType::float32, DType::float64, DType::complex128})
+    for (const int n : {1, 2, 3, 7})
+      for (const std::int64_t side : {40, 1000})
+        if (t != DType::float16 || n == 1) add(turned_sum(t, {side, side}, inputs(n), somewhere(9)));
+  compile_all(75);
+  compile_all(90);
+}
+
 // All architectures, over a choice of layouts and folds: what differs between them is NVRTC's part.
 TEST_F(CudaCompile, EveryArchitecture) {
   add(one_fold(Op::add, DType::float64, {1 << 20}, {8}, 1, somewhere(0), somewhere(1)));

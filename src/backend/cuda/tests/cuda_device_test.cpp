@@ -336,6 +336,49 @@ TEST_F(CudaDevice, FoldsStartFromTheirIdentityOrInitial) {
   EXPECT_EQ(value(fold(Op::subtract, 3), 0, false), -6);
 }
 
+TEST_F(CudaDevice, TurnedOperandsOfEverySize) {
+  std::mt19937_64 random(7);
+  const Dims shapes[] = {{32, 32}, {64, 64}, {63, 65}, {65, 130}, {200, 100}, {3, 70, 90}, {129, 8}, {1000, 1003}};
+  for (const DType t : {DType::uint8, DType::int16, DType::float32, DType::float64, DType::complex128}) {
+    for (const Dims& shape : shapes) {
+      for (const std::size_t operands : {1, 3, 4}) {
+        used_ = 0;
+        std::int64_t n = 1;
+        for (const std::int64_t d : shape) n *= d;
+        std::vector<const void*> in;
+        for (std::size_t k = 0; k < operands; ++k) in.push_back(put(values(t, n, random, true)));
+        char* const out = take(n * itemsize(t));
+        run_both(turned_sum(t, shape, in, out));
+        EXPECT_EQ(std::memcmp(out, from_device(out), static_cast<std::size_t>(n * itemsize(t))), 0)
+            << name(t) << " " << to_string(shape) << " of " << operands;
+      }
+    }
+  }
+}
+
+TEST_F(CudaDevice, SumsAreTheSameWhateverTheAlignment) {
+  std::mt19937_64 random(8);
+  for (const DType t : {DType::float32, DType::float64, DType::complex64}) {
+    const std::int64_t s = itemsize(t);
+    for (const std::int64_t n : {3, 100, 1000, 4097, 100003, 1000001}) {
+      std::string first;
+      for (const std::int64_t shift : {0, 1, 2, 3}) {
+        used_ = 0;
+        random.seed(8);
+        const std::vector<char> v = values(t, n, random, true);
+        char* const in = take((n + 4) * s) + shift * s;
+        std::memcpy(in, v.data(), v.size());
+        char* const out = take(s);
+        run_device(one_fold(Op::add, t, {n}, {s}, 1, in, out));
+        const std::string bits(from_device(out), static_cast<std::size_t>(s));
+        if (shift == 0) first = bits;
+        EXPECT_EQ(bits, first) << name(t) << " of " << n << " moved by " << shift << ": " << show(t, bits.data())
+                               << " and " << show(t, first.data());
+      }
+    }
+  }
+}
+
 TEST_F(CudaDevice, WritesOverItsOperandAndInOrder) {
   char* a = put(std::vector<float>{1, 2, 3, 4, 5, 6, 7});
   Plan in_place = one_operation(Op::multiply, DType::float32, {7}, {a, a}, {{4}, {4}}, {a});

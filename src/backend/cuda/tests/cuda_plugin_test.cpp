@@ -119,9 +119,11 @@ TEST_F(CudaLibraries, WheelsAndTheVariableAreLookedAt) {
 }
 
 TEST_F(CudaLibraries, ABrokenOneIsCalledBroken) {
-  std::ofstream(root_ / "nvidia" / "cu13" / "lib" / library_.file) << "not a library";
+  NvidiaLibrary broken = library_;
+  broken.file = "libgalop_broken.so.13";  // a name that the loader has not seen
+  std::ofstream(root_ / "nvidia" / "cu13" / "lib" / broken.file) << "not a library";
   setenv("GALOP_NVIDIA_WHEELS", root_.c_str(), 1);
-  EXPECT_EQ(open_library(library_, reason_), nullptr);
+  EXPECT_EQ(open_library(broken, reason_), nullptr);
   EXPECT_NE(reason_.find("cannot be opened"), std::string::npos) << reason_;
 }
 

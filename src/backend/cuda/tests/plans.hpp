@@ -126,6 +126,31 @@ inline Plan one_fold(Op op, DType t, const Dims& shape, const Dims& strides, std
   return plan;
 }
 
+/// One operand copied, or several added, each with its axes the other way round than the result's.
+inline Plan turned_sum(DType t, const Dims& shape, const std::vector<const void*>& in, void* out) {
+  Plan plan;
+  plan.shape = shape;
+  Dims turned(shape.size(), 0);
+  std::int64_t step = itemsize(t);
+  for (int k = 0; k < shape.size(); ++k) {
+    turned[k] = step;
+    step *= shape[k];
+  }
+  for (std::size_t k = 0; k < in.size(); ++k) {
+    plan.operands.push_back(memory(t, in[k], turned));
+    plan.registers.push_back(t);
+  }
+  std::uint16_t last = 0;
+  for (std::uint16_t k = 1; k < in.size(); ++k) {
+    const auto next = static_cast<std::uint16_t>(plan.registers.size());
+    plan.registers.push_back(t);
+    plan.tape.push_back({Op::add, t, {last, k}, {next}});
+    last = next;
+  }
+  plan.outputs.push_back({last, t, out, c_strides(shape, itemsize(t)), true, false});
+  return plan;
+}
+
 /// Every (operation, loop) of the table, `where` included, that a kernel computes or goes through float32 for.
 template <class F>
 void each_loop(F&& f) {
