@@ -36,7 +36,8 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "src/backend/": (*BACKEND, "src/backend/gpu_probe"),
     # Block sizes and thread counts are among the engine's switches.
     "src/backend/cpu/": (*BACKEND, "src/backend/cpu/", "include/galop/engine.hpp"),
-    "src/backend/cuda/": (*BACKEND, "src/backend/cuda/"),
+    "src/backend/cuda/": (*BACKEND, "src/backend/cuda/", "src/backend/gpu_probe"),
+    "src/backend/cuda/tests/": (*BACKEND, "src/backend/"),
     # The program tells what the backends find on this machine.
     "cli/": (*USER, "src/io/", "src/plot/", "cli/", "src/backend/cpu/", "src/backend/gpu_probe"),
     "python/src/": (*USER, "src/io/", "src/plot/", "python/src/"),

@@ -76,6 +76,6 @@ case $what in
         --gtest_filter="${FILTER:--*Bandwidth*:*Large*:*Giant*:*Speed*}"
     done
     ;;
-  bench) "$PYTHON" benchmarks/peers.py | tee "$logs/peers.txt" ;;
+  bench) "$PYTHON" benchmarks/gpu.py --json "$logs/gpu.json" | tee "$logs/gpu.txt" ;;
   *) echo "[gpu] pack, build, check, sanitize or bench; got $what" >&2; exit 2 ;;
 esac

@@ -5,6 +5,7 @@ the helpers below, and a guard, a condition on NumPy's values without which the 
 out of range)."""
 
 import contextlib
+import os
 import time
 import warnings
 from typing import NamedTuple
@@ -43,6 +44,8 @@ DEVICE_MODES = {
     "tiles": {"eager": False, "device": "cuda", "memory": 40_000},
     "mixedtiles": {"eager": False, "device": "mixed", "memory": 20_000},
 }
+# Where the whole run is on a GPU, the other modes are too.
+DEFAULT_DEVICE = "cuda" if os.environ.get("GALOP_DEVICE", "").startswith(("cuda", "gpu")) else None
 LAZY_TO_THE_END = {"lazy", "combo1"}  # nothing is compared, so nothing is forced, before the end
 EXTRA_POINTS = {"points", "combo2"}  # forced evaluations at random points
 
@@ -232,7 +235,7 @@ def run(steps, settings, checks=True):
     """None when Galop did what NumPy did. A step that lacks a name (while shrinking) is passed over in both."""
     theirs, ours = numpy_space(), galop_space()
     settings = dict(settings)
-    device, memory = settings.pop("device", None), settings.pop("memory", 0)
+    device, memory = settings.pop("device", DEFAULT_DEVICE), settings.pop("memory", 0)
     with (
         device_mode(device, memory) as place,
         warnings.catch_warnings(),
