@@ -7,10 +7,8 @@ from ._common import asarray, core, ndarray
 _missing = object()
 
 
-def on_gpu(x):
-    """Whether the array was put on a GPU by name (or by the library that owns its memory)."""
-    device = core.asked_device(x)
-    return device is not None and device.type == "cuda"
+# Whether an array was put on a GPU by name (or by the library that owns its memory), so that NumPy gets copies of it.
+on_gpu = core.lives_on_gpu
 
 
 def on_host(x):

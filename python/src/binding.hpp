@@ -151,9 +151,10 @@ Device to_device(nb::handle o);
 Device residence(const array& a);
 /// The device that the array was asked onto, or where the outside sees it; else automatic. Evaluates nothing.
 Device wish_of(const array& a);
-/// Whether the array was put on a GPU by name: then its memory is not shown to the host as if it lay there. One that is
-/// there by cost moves to the host when its memory is asked for.
-inline bool lives_on_gpu(const array& a) { return wish_of(a).kind == DeviceKind::cuda; }
+/// Whether the array was put on a GPU by name, or belongs to a library there: then its memory is not shown to the host
+/// as if it lay there. One that is there by cost, or by the default device, moves to the host when its memory is asked
+/// for, so that programs that know of no device see NumPy's rules.
+bool lives_on_gpu(const array& a);
 /// An array over the memory of an object with __cuda_array_interface__, or nothing when it has none.
 std::optional<array> from_cuda_interface(nb::handle o);
 

@@ -30,6 +30,13 @@ Device wish_of(const array& a) {
   return v.ready() && v.buffer->outside() ? v.buffer->home() : v.wish;
 }
 
+bool lives_on_gpu(const array& a) {
+  graph::Lock lock;
+  const graph::Value& v = *a.cell()->value;
+  if (v.ready() && v.buffer->outside()) return v.buffer->home().kind == DeviceKind::cuda;
+  return v.wish.kind == DeviceKind::cuda && !(v.wish == default_device());
+}
+
 namespace {
 
 /// The scopes that this thread has entered, innermost last.
@@ -137,6 +144,7 @@ void bind_device(nb::module_& m) {
         return d.automatic() ? nb::object(nb::none()) : nb::cast(d);
       },
       nb::arg().none());
+  m.def("lives_on_gpu", [](nb::handle a) { return is_array(a.ptr()) && lives_on_gpu(get(a.ptr())); });
   m.def("move_to", &move_to, nb::arg(), nb::arg().none());
   m.def("transfers", &transfer_counts);
   m.def("synchronize", [](nb::handle d) {

@@ -97,6 +97,13 @@ def test_arrays_that_are_on_a_gpu_by_cost_alone_share_with_numpy():
     seen = np.asarray(x)
     seen[0] = 7
     assert x[0].item() == 7 and seen.flags.writeable
+    galop.set_default_device("cuda")
+    y = galop.arange(float(N))
+    assert y.device == "cuda"
+    seen = np.asarray(y)
+    seen[0] = 7
+    y += 1
+    assert y[0].item() == seen[0] == 8 and galop.sum(y).item() == N * (N + 1) / 2 + 7
 
 
 # -- DLPack and __cuda_array_interface__
