@@ -212,7 +212,8 @@ def test_shares_memory_against_brute_force():
         assert galop.may_share_memory(x, y) == np.may_share_memory(a, b)
     other = galop.array(base)
     assert not galop.shares_memory(ours, other) and not galop.may_share_memory(ours, other)
-    assert galop.shares_memory(ours, np.asarray(ours)) and galop.shares_memory(np.asarray(ours)[::2], ours[2:])
+    if ours.device == "cpu":  # of an array on a GPU NumPy gets a copy
+        assert galop.shares_memory(ours, np.asarray(ours)) and galop.shares_memory(np.asarray(ours)[::2], ours[2:])
     if hasattr(galop.ndarray, "real"):
         z = galop.ones((3, 2), dtype="c16")
         assert (
