@@ -65,7 +65,9 @@ TEST_F(CudaScan, EveryRowHasTheCpusBits) {
       if (c == '!') continue;
       const DType t = of_code(c);
       if (result_dtype(op, 0, t) != t || in_tree(op, t)) continue;
-      for (const Dims& shape : {Dims{1}, Dims{1000}, Dims{3, 70}, Dims{20, 5}, Dims{2, 3, 2}}) {
+      // Few kernels, since each is compiled: 8 threads a line, or one; tiles have tests of their own.
+      for (const Dims& shape : {Dims{20, 5}, Dims{1}, Dims{1000}}) {
+        if (shape[0] == 1000 && row.identity != Identity::ORDERED) continue;
         const Layout l = dense(shape);
         std::vector<char> cpu, gpu;
         both(op, t, l, values(t, room(l), random_), cpu, gpu);
