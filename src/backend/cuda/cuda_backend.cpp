@@ -1,4 +1,5 @@
 // The plug-in's entry: GPUs behind the interface that the engine knows.
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -50,7 +51,10 @@ class CudaBackend final : public DeviceBackend {
 
   Storage allocate(std::int64_t bytes) override { return {gpu_.allocate(bytes), bytes, MemoryPool::size_class(bytes)}; }
   void release(Storage s) noexcept override { gpu_.release(s.data); }
-  std::int64_t capacity() const override { return gpu_.context().memory; }
+  std::int64_t capacity() const override {
+    const std::int64_t all = gpu_.context().memory, limit = gpu_.memory().limit();
+    return limit > 0 ? std::min(limit, all) : all;
+  }
   DeviceMemory memory() const override { return gpu_.memory().statistics(); }
   void trim() override { gpu_.memory().trim(); }
   void set_limit(std::int64_t bytes) override { gpu_.memory().set_limit(bytes); }

@@ -148,11 +148,6 @@ void MemoryPool::set_limit(std::int64_t bytes) {
                  "cuMemPoolSetAttribute");
 }
 
-std::int64_t MemoryPool::limit() const {
-  const std::lock_guard lock(mutex_);
-  return limit_;
-}
-
 DeviceMemory MemoryPool::statistics() const {
   const auto here = context_.enter();
   cuuint64_t reserved = 0;
@@ -164,7 +159,7 @@ DeviceMemory MemoryPool::statistics() const {
   const std::lock_guard lock(mutex_);
   m.in_use = in_use_;
   m.cached = std::max(static_cast<std::int64_t>(reserved) - in_use_, cached_);
-  m.limit = limit_;
+  m.limit = limit();
   return m;
 }
 

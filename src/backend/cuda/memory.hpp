@@ -1,6 +1,7 @@
 // Device memory: blocks of exact classes, kept for reuse, over the driver's stream-ordered pool.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <unordered_map>
@@ -32,7 +33,7 @@ class MemoryPool {
   /// Waits for the stream.
   void trim();
   void set_limit(std::int64_t bytes);
-  std::int64_t limit() const;
+  std::int64_t limit() const noexcept { return limit_.load(std::memory_order_relaxed); }
   DeviceMemory statistics() const;
 
   CUmemoryPool pool() const { return pool_; }
@@ -47,7 +48,8 @@ class MemoryPool {
   mutable std::mutex mutex_;
   std::unordered_map<std::int64_t, std::vector<CUdeviceptr>> cache_;  // by size
   std::unordered_map<CUdeviceptr, std::int64_t> sizes_;               // of blocks in use
-  std::int64_t in_use_ = 0, cached_ = 0, limit_ = 0;
+  std::int64_t in_use_ = 0, cached_ = 0;
+  std::atomic<std::int64_t> limit_ = 0;  // written under the lock
 };
 
 }  // namespace galop::cuda

@@ -150,6 +150,7 @@ TEST_F(CudaRuntime, SmallUploadsKeepTheirOrder) {
 
 TEST_F(CudaRuntime, RegionsArePinnedUntilTheyGo) {
   constexpr std::int64_t n = 64 * kMiB;
+  cpu::trim();  // regions that other tests have had pinned
   void* const d = gpu_->allocate(n);
   const Storage s = cpu_backend().allocate(n);
   const Storage region = cpu_backend().region(s.data);
