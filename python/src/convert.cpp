@@ -312,7 +312,8 @@ array as_array(PyObject* o, std::optional<DType> dtype) {
     auto [v, t] = take_scalar(o);
     return cast(full({}, v, t));
   }
-  if (!PyList_Check(o) && !PyTuple_Check(o) && !PyObject_CheckBuffer(o))
+  // Before the buffer protocol, which a GPU's array may offer only to refuse.
+  if (!PyList_Check(o) && !PyTuple_Check(o))
     if (auto a = from_cuda_interface(o)) return cast(*std::move(a));
   PyArray_Descr* d = nullptr;
   if (dtype) {

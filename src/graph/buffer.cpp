@@ -113,8 +113,13 @@ Buffer::Buffer(std::int64_t bytes, Device d) : bytes_(bytes), home_(d), used_(st
   }
 }
 
-Buffer::Buffer(void* data, std::int64_t bytes, Device d, bool readonly, std::function<void()> owner)
-    : bytes_(bytes), home_(d), foreign_(true), readonly_(readonly), owner_(std::move(owner)) {
+Buffer::Buffer(void* data, std::int64_t bytes, Device d, bool readonly, bool immutable, std::function<void()> owner)
+    : bytes_(bytes),
+      home_(d),
+      foreign_(true),
+      readonly_(readonly || immutable),
+      immutable_(immutable),
+      owner_(std::move(owner)) {
   Replica r{d, {data, bytes, 0}, true, {}};
   if (d.is_cpu())
     host_ = r;
@@ -192,9 +197,9 @@ char* Buffer::write(Device d) {
 }
 
 char* Buffer::begin_export(Device d) {
-  if (outside() && !(home_ == d))
+  if ((outside() || immutable_) && !(home_ == d))
     throw BufferError("[export] the array is visible to others on " + to_string(home_) + "; got " + to_string(d));
-  char* p = write(d);
+  char* p = immutable_ ? address(d) : write(d);
   ++exports_;
   return p;
 }

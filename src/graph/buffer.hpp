@@ -17,8 +17,9 @@ class Buffer {
  public:
   /// Undefined bytes on one device. Throws MemoryError when even giving up other replicas there makes no room.
   Buffer(std::int64_t bytes, Device d);
-  /// Memory of somebody else, who is told when it is no longer needed.
-  Buffer(void* data, std::int64_t bytes, Device d, bool readonly, std::function<void()> owner);
+  /// Memory of somebody else, who is told when it is no longer needed. `immutable`: nobody writes it while the Buffer
+  /// lives, so that reading it can wait.
+  Buffer(void* data, std::int64_t bytes, Device d, bool readonly, bool immutable, std::function<void()> owner);
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
   ~Buffer();
@@ -28,8 +29,8 @@ class Buffer {
   Device home() const { return home_; }
   bool foreign() const { return foreign_; }
   bool readonly() const { return readonly_; }
-  /// The outside can read and write it at any time (R5): then only the replica at home counts.
-  bool outside() const { return foreign_ || exports_ > 0; }
+  /// The outside can write it at any time (R5): then only the replica at home counts.
+  bool outside() const { return !immutable_ && (foreign_ || exports_ > 0); }
   bool valid_on(Device d) const {
     if (d.is_cpu()) return host_.valid;
     const Replica* r = find(d);
@@ -70,7 +71,7 @@ class Buffer {
 
   std::int64_t bytes_;
   Device home_;
-  bool foreign_ = false, readonly_ = false;
+  bool foreign_ = false, readonly_ = false, immutable_ = false;
   int exports_ = 0;
   std::uint64_t used_ = 0;  // the step that used it last
   Replica host_;

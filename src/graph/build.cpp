@@ -129,18 +129,30 @@ array make_empty(const Dims& shape, DType t, const Place& place) {
 
 array make_empty(const Dims& shape, DType t) { return make_empty(shape, t, {kCpu, new_wish()}); }
 
-array wrap(void* data, DType t, const Dims& shape, const Dims& strides, bool writeable, std::function<void()> owner,
-           Device d) {
+namespace {
+array wrap_foreign(void* data, DType t, const Dims& shape, const Dims& strides, bool writeable, bool immutable,
+                   std::function<void()> owner, Device d) {
   Lock lock;
   View view{shape, strides, 0};
   const auto [low, high] = byte_bounds(view, itemsize(t));
   view.offset = -low;
   Ref<Value> v(new Value(t, view, high - low));
   if (!d.is_cpu()) v->wish = d;
-  v->buffer = std::make_unique<Buffer>(static_cast<char*>(data) + low, high - low, d, !writeable, std::move(owner));
+  v->buffer = std::make_unique<Buffer>(static_cast<char*>(data) + low, high - low, d, !writeable, immutable,
+                                       std::move(owner));
   array a = handle(std::move(v), view, t);
   a.set_writeable(writeable);
   return a;
+}
+}  // namespace
+
+array wrap(void* data, DType t, const Dims& shape, const Dims& strides, bool writeable, std::function<void()> owner,
+           Device d) {
+  return wrap_foreign(data, t, shape, strides, writeable, false, std::move(owner), d);
+}
+
+array wrap_immutable(const void* data, DType t, const Dims& shape, const Dims& strides, std::function<void()> owner) {
+  return wrap_foreign(const_cast<void*>(data), t, shape, strides, false, true, std::move(owner), kCpu);
 }
 
 array fill(const Dims& shape, DType t, const void* bits) {
@@ -342,7 +354,7 @@ array to_device(const array& a, Device d) {
   {
     Value& v = *a.cell()->value;
     force(v);
-    if (v.buffer->home() == d) {
+    if (v.buffer->home() == d && (v.wish.automatic() || v.wish == d)) {
       v.wish = d;
       return a;
     }

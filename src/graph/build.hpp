@@ -46,6 +46,8 @@ array make_empty(const View& layout, DType t, std::int64_t bytes, const Place& p
 /// Over memory of somebody else on `d`; `data` is element 0 and may lie anywhere inside the view.
 array wrap(void* data, DType t, const Dims& shape, const Dims& strides, bool writeable, std::function<void()> owner,
            Device d = kCpu);
+/// Over memory on the host that nobody writes until `owner` is called: expressions over it wait as over Galop's own.
+array wrap_immutable(const void* data, DType t, const Dims& shape, const Dims& strides, std::function<void()> owner);
 /// Every element equal to `bits`.
 array fill(const Dims& shape, DType t, const void* bits);
 /// int64: start + Σ coordinate · weight.

@@ -77,6 +77,34 @@ def assert_same(got, want, context="", zero_sign=True):
     assert why is None, f"{context}: {why}"
 
 
+# A real GPU adds in orders of its own, and its functions round in their own way within the table's bounds; the stand-in
+# computes as the CPU does.
+GPU_NUMBERS = os.environ.get("GALOP_DEVICE", "").startswith(("cuda", "gpu")) and "stand_in" not in os.environ.get(
+    "GALOP_CUDA_PLUGIN", ""
+)
+
+
+def magnitude(x):
+    """Σ|x| of the finite elements: what the rounding of a sum is measured by."""
+    x = np.asarray(x)
+    if x.dtype.kind not in "fc":
+        return float(np.abs(x.astype("f8")).sum())
+    return float(np.abs(x[np.isfinite(x)]).sum(dtype="f8"))
+
+
+def assert_sum(got, want, x, context=""):
+    """A sum or mean of x: NumPy's bits on the CPU; on a GPU, which adds in another order, within the rounding of x's
+    dtype."""
+    want = np.asarray(want)
+    if not GPU_NUMBERS or want.dtype.kind not in "fc":
+        assert_same(got, want, context)
+        return
+    got = host(got)
+    assert (got.shape, got.dtype) == (want.shape, want.dtype), f"{context}: {got.dtype}{got.shape}"
+    bound = 2 * np.finfo(want.dtype).eps * magnitude(x)
+    np.testing.assert_allclose(got, want, rtol=8 * np.finfo(want.dtype).eps, atol=bound, err_msg=context)
+
+
 def ulp_error(got, exact, dtype):
     """Error of `got`, per element, in units of the last place of `dtype`; `exact` has a wider format. Infinite where
     the class (NaN, infinity, sign of a zero) is wrong. Complex: per part, in units of the larger part's last place."""

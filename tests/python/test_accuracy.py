@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import galop
-from support import NUMPY_STANDS_IN, WIDE, host, long_run, ulp_error
+from support import GPU_NUMBERS, NUMPY_STANDS_IN, WIDE, host, long_run, ulp_error
 from ufunc_rows import BY_NAME, EXTRA, ROWS, exact
 
 TIMES = 30 if long_run() else 1
@@ -189,7 +189,8 @@ def test_dense_float64(name):
     x = points(name, 60_000 * TIMES, "f8", 11)
     error = ulp_error(getattr(galop, name)(galop.array(x)), wide_oracle(name)(x.astype(WIDE)), "f8")
     worst = int(np.argmax(error))
-    assert error[worst] <= BY_NAME[name]["ulp"], f"{name}: {error[worst]:.3g} ULP at {float(x[worst]).hex()}"
+    bound = 5 if GPU_NUMBERS and name == "erfc" else BY_NAME[name]["ulp"]  # CUDA's own bound
+    assert error[worst] <= bound, f"{name}: {error[worst]:.3g} ULP at {float(x[worst]).hex()}"
 
 
 @pytest.mark.parametrize("name", UNARY)

@@ -330,7 +330,6 @@ def test_operands_on_several_sides_meet():
 
 
 @on_devices
-@pytest.mark.xfail(reason="array::to_device() takes memory that nobody wrote yet for the host's own", strict=False)
 def test_an_uninitialised_array_moves_as_a_copy():
     x = galop.empty(4, device="cuda")
     y = x.cpu()

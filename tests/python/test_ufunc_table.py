@@ -8,6 +8,7 @@ import pytest
 import galop
 from support import (
     DTYPES,
+    GPU_NUMBERS,
     LAYOUTS,
     NUMPY_STANDS_IN,
     assert_same,
@@ -248,6 +249,8 @@ def test_reduce_accumulate_outer(name):
     for code in codes(row):
         a, b = moderate(row, code, 30)
         a2 = a.reshape(5, 6)
+        if GPU_NUMBERS and "power" in name and code in "FD":
+            a, a2 = a[:3], a2[:2, :3]  # the functions' roundings differ, and each repetition raises them to a power
         for x in (a, a2, a2.T, a[:1], a[:0], a2[::2, ::-1]):
             for method in ("reduce", "accumulate"):
                 for axis in range(x.ndim):

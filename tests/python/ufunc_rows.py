@@ -117,7 +117,9 @@ def check(row, code, args, results, context=""):
     for got, want in zip(results, wants):
         got, want = host(got), np.asarray(want)
         if exact(row, code):
-            why = difference(got, want, zero_sign=name not in ZERO_SIGN_FREE)
+            # NumPy 2.5 gives nextafter(0.0, -0.0) of float16 the second zero's sign, older ones the first's.
+            free = name in ZERO_SIGN_FREE or (name == "nextafter" and code == "e")
+            why = difference(got, want, zero_sign=not free)
             assert why is None, f"{name} {context}: {why}"
             continue
         assert got.shape == want.shape and got.dtype == want.dtype, (

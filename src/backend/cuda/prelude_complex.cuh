@@ -264,10 +264,27 @@ GALOP_BY_DOUBLE(exp2) GALOP_BY_DOUBLE(expm1) GALOP_BY_DOUBLE(log) GALOP_BY_DOUBL
     inline Z<T> times(Z<T> a, Z<T> b) {
   return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
+// C's product (Annex G): an infinite factor makes an infinite product where the parts alone give NaN.
+inline double boxed(double x) { return copysign(isinf(x) ? 1.0 : 0.0, x); }
+inline double unsigned_nan(double x) { return isnan(x) ? copysign(0.0, x) : x; }
+inline C product_of(C a, C b) {
+  const double ac = a.re * b.re, bd = a.im * b.im, ad = a.re * b.im, bc = a.im * b.re;
+  const C r{ac - bd, ad + bc};
+  if (!isnan(r.re) || !isnan(r.im)) return r;
+  const bool a_infinite = isinf(a.re) || isinf(a.im), b_infinite = isinf(b.re) || isinf(b.im);
+  const bool part_infinite = isinf(ac) || isinf(bd) || isinf(ad) || isinf(bc);
+  if (!a_infinite && !b_infinite && !part_infinite) return r;
+  if (a_infinite) a = {boxed(a.re), boxed(a.im)};
+  if (b_infinite) b = {boxed(b.re), boxed(b.im)};
+  a = {unsigned_nan(a.re), unsigned_nan(a.im)};
+  b = {unsigned_nan(b.re), unsigned_nan(b.im)};
+  const double infinity = from_bits((u64)0x7ff0000000000000ull);
+  return {infinity * (a.re * b.re - a.im * b.im), infinity * (a.re * b.im + a.im * b.re)};
+}
 template <class T>
 inline Z<T> power_of(Z<T> a, Z<T> b) {
   const C l = log(C{(double)a.re, (double)a.im});
-  const C r = exp(C{b.re * l.re - b.im * l.im, b.re * l.im + b.im * l.re});
+  const C r = exp(product_of({(double)b.re, (double)b.im}, l));
   return {(T)r.re, (T)r.im};
 }
 template <class T>
