@@ -1,11 +1,13 @@
 """Products, rounding, comparison of whole arrays and what else is made of ufuncs: NumPy's functions."""
 
+from contextlib import ContextDecorator
+
 import numpy as np
 
 from ._common import asarray, at_axis, axis_index, core, is_array, write
 
 __all__ = [
-    "matmul", "dot", "vdot", "vecdot", "matvec", "vecmat", "tensordot", "inner", "outer", "clip", "round", "around",
+    "precision", "matmul", "dot", "vdot", "vecdot", "matvec", "vecmat", "tensordot", "inner", "outer", "clip", "round", "around",
     "fix", "isclose", "allclose", "array_equal", "array_equiv", "real", "imag", "angle", "iscomplex", "isreal",
     "iscomplexobj", "isrealobj", "isposinf", "isneginf", "nan_to_num", "diff", "trapezoid", "sinc", "cross",
 ]  # fmt: skip
@@ -13,14 +15,39 @@ __all__ = [
 _u = core.ufuncs
 
 
-def matmul(x1, x2, /, out=None):
-    """Matrix product over the last two axes; batches broadcast."""
-    return core.matmul(x1, x2, out)
+class precision(ContextDecorator):
+    """`with galop.precision("tf32"):` products of float32 and complex64 on a GPU may round each factor to 11 significant
+    bits (TF32), which its tensor cores multiply several times as fast. "full" is the default. The CPU is always full."""
+
+    def __init__(self, name):
+        before = core.swap_precision(name)  # refuses a wrong name here
+        core.swap_precision(before)
+        self._name, self._before = name, []
+
+    def __enter__(self):
+        self._before.append(core.swap_precision(self._name))
+
+    def __exit__(self, *_):
+        core.swap_precision(self._before.pop())
 
 
-def dot(a, b, out=None):
-    """Sum of products over the last axis of a and the second to last of b."""
-    return core.dot(a, b, out)
+_precision = precision
+
+
+def matmul(x1, x2, /, out=None, *, precision=None):
+    """Matrix product over the last two axes; batches broadcast. precision: "full" or "tf32", see galop.precision."""
+    if precision is None:
+        return core.matmul(x1, x2, out)
+    with _precision(precision):
+        return core.matmul(x1, x2, out)
+
+
+def dot(a, b, out=None, *, precision=None):
+    """Sum of products over the last axis of a and the second to last of b. precision: see galop.precision."""
+    if precision is None:
+        return core.dot(a, b, out)
+    with _precision(precision):
+        return core.dot(a, b, out)
 
 
 def vdot(a, b, /):

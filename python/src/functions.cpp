@@ -266,6 +266,11 @@ nb::object product(nb::handle a, nb::handle b, F&& f) {
 void bind_products(nb::module_& m) {
   const auto none = nb::none();
   using WithOut = array (*)(const array&, const array&, const array*);
+  m.def("swap_precision", [](std::string_view name) {
+    const Precision before = precision();
+    set_precision(parse_precision(name));
+    return before == Precision::full ? "full" : "tf32";
+  });
   for (auto [name, f] : {std::pair<const char*, WithOut>{"matmul", &matmul}, {"dot", &dot}}) {
     m.def(
         name,

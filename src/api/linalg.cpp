@@ -48,6 +48,7 @@ void multiply_all(const array& a, const array& b, const array& c, const graph::P
     return Matrix{const_cast<void*>(data), x.shape()[n - 2], x.shape()[n - 1], x.strides()[n - 2], x.strides()[n - 1]};
   };
   Product p{c.dtype(), {}, {}, {}};
+  p.tf32 = precision() == Precision::tf32;
   p.batch = whole.shape;
   p.a_batch = batch_a.strides;
   p.b_batch = batch_b.strides;
@@ -150,7 +151,18 @@ array contract(std::string_view op, const array& a, const array& b, int along, c
   return *out;
 }
 
+thread_local Precision current_precision = Precision::full;
+
 }  // namespace
+
+Precision parse_precision(std::string_view text) {
+  if (text == "full") return Precision::full;
+  if (text == "tf32") return Precision::tf32;
+  throw ValueError("[precision] a precision is \"full\" or \"tf32\"; got \"" + std::string(text) + '"');
+}
+
+Precision precision() { return current_precision; }
+void set_precision(Precision p) { current_precision = p; }
 
 array matmul(const array& a, const array& b, const array* out) {
   graph::Lock lock;

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import galop
-from support import COMPLEX, DTYPES, FLOATS, GPU_NUMBERS, INEXACT, assert_alike, assert_same, copies, host, outcome, sample
+from support import (
+    COMPLEX, DTYPES, FLOATS, GPU_NUMBERS, INEXACT, NUMPY_STANDS_IN, assert_alike, assert_same, copies, host, outcome, sample,
+)  # fmt: skip
 
 LAYOUTS = {
     "plain": (lambda a: a, lambda a: a),
@@ -213,3 +215,23 @@ def test_the_articles_second_program_small():
 
     want, got = run(np), host(run(galop))
     assert got.dtype == np.float32 and np.allclose(got, want, rtol=1e-5)
+
+
+@pytest.mark.skipif(NUMPY_STANDS_IN, reason="NumPy has one precision")
+def test_precision():
+    a, b = sample("f4", (64, 200), 1, "unit"), sample("f4", (200, 48), 2, "unit")
+    x, y = copies(a, b)
+    exact = a.astype("f8") @ b.astype("f8")
+    full = host(x @ y)
+    with galop.precision("tf32"):
+        inside = host(x @ y)
+        with galop.precision("full"):
+            assert host(x @ y).tobytes() == full.tobytes()
+    assert inside.tobytes() == host(galop.matmul(x, y, precision="tf32")).tobytes()
+    assert host(x @ y).tobytes() == full.tobytes() == host(galop.dot(x, y, precision="full")).tobytes()
+    assert np.abs(inside - exact).max() < 0.1 and np.abs(full - exact).max() < 1e-3
+    for wrong in ("TF32", "half", ""):
+        with pytest.raises(ValueError, match=r"\[precision\]"):
+            galop.precision(wrong)
+        with pytest.raises(ValueError, match=r"\[precision\]"):
+            galop.matmul(x, y, precision=wrong)
