@@ -297,6 +297,7 @@ void ufunc::at(const array& a, std::span<const index> indices, const arg* values
     void* base = graph::write_pointer(a, d);
     const auto* at = static_cast<const std::int64_t*>(graph::read_pointer(offsets, d));
     backend_of(d).at(op_, loop, base, at, offsets.size(), values ? graph::read_pointer(flat, d) : nullptr);
+    graph::note_faults(name(), backend_of(d).take_faults());
   });
 }
 
@@ -316,8 +317,60 @@ array where(const arg& condition, const arg& x, const arg& y) {
   return graph::map(Op::where, 0, t, t, in, shape);
 }
 
-#define BINARY_OPERATOR(symbol, name) \
-  array operator symbol(const arg& x, const arg& y) { return name(x, y); }
+namespace {
+
+/// Whether operands of dtype t are computed in t as they are, by a rule without exceptions.
+bool computes_in(Op op, DType t) {
+  using Row = std::array<bool, kDTypes>;
+  static const std::vector<Row> table = [] {
+    std::vector<Row> rows(static_cast<std::size_t>(kOps), Row{});
+    for (int k = 0; k < kOps; ++k) {
+      const Op o = static_cast<Op>(k);
+      const OpInfo& row = info(o);
+      if (row.nin != 2 || row.nout != 1 || row.int_second || o == Op::power || o == Op::cast || o == Op::where)
+        continue;
+      for (int d = 0; d < kDTypes; ++d) {
+        const DType both[] = {static_cast<DType>(d), static_cast<DType>(d)};
+        if (both[0] == DType::float16 || row.types.find(typecode(both[0])) == std::string_view::npos) continue;
+        try {
+          rows[static_cast<std::size_t>(k)][static_cast<std::size_t>(d)] = find_loop(o, both) == both[0];
+        } catch (const TypeError&) {
+        }
+      }
+    }
+    return rows;
+  }();
+  return table[static_cast<std::size_t>(op)][static_cast<std::size_t>(t)];
+}
+
+/// The common case by a short way: two small arrays of one dtype and shape, or one of float64 and a number.
+std::optional<array> quick(Op op, const arg& x, const arg& y) {
+  const array& a = x.is_array() ? x.as_array() : y.as_array();
+  const DType t = a.dtype();
+  MapOperand in[2] = {{nullptr, t, {}}, {nullptr, t, {}}};
+  for (int i = 0; i < 2; ++i) {
+    const arg& v = i == 0 ? x : y;
+    if (v.is_array()) {
+      if (v.as_array().dtype() != t || !(v.as_array().shape() == a.shape())) return std::nullopt;
+      in[i].a = &v.as_array();
+    } else {
+      if (t != DType::float64 || v.as_scalar().kind() == 'c' || v.as_scalar().is_huge()) return std::nullopt;
+      v.as_scalar().store(t, in[i].bits);
+    }
+  }
+  if (!computes_in(op, t)) return std::nullopt;
+  graph::Lock lock;
+  return graph::map_small(op, t, result_dtype(op, 0, t), in, a.shape());
+}
+
+}  // namespace
+
+#define BINARY_OPERATOR(symbol, name)                           \
+  array operator symbol(const arg& x, const arg& y) {           \
+    if (x.is_array() || y.is_array())                           \
+      if (auto r = quick(Op::name, x, y)) return *std::move(r); \
+    return name(x, y);                                          \
+  }
 BINARY_OPERATOR(+, add)
 BINARY_OPERATOR(-, subtract)
 BINARY_OPERATOR(*, multiply)

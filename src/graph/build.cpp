@@ -45,6 +45,10 @@ int pending_operations(const Node& node, int limit) {
 array finish(std::unique_ptr<Node> node, DType t, View layout, bool at_once) {
   const std::int64_t bytes = layout.size() * itemsize(t);
   const Settings s = settings();
+  if (node->kind == Kind::map || node->kind == Kind::reduce) {
+    node->policy = faults::policy();
+    at_once = at_once || faults::stops(node->policy);
+  }
   int operations = node->kind == Kind::map, depth = 1, own = cost(node->op);
   if (node->kind == Kind::fill || node->kind == Kind::iota || node->op == Op::cast) own = 1;
   bool generator = node->kind != Kind::reduce;
@@ -138,8 +142,8 @@ array wrap_foreign(void* data, DType t, const Dims& shape, const Dims& strides, 
   view.offset = -low;
   Ref<Value> v(new Value(t, view, high - low));
   if (!d.is_cpu()) v->wish = d;
-  v->buffer = std::make_unique<Buffer>(static_cast<char*>(data) + low, high - low, d, !writeable, immutable,
-                                       std::move(owner));
+  v->buffer =
+      std::make_unique<Buffer>(static_cast<char*>(data) + low, high - low, d, !writeable, immutable, std::move(owner));
   array a = handle(std::move(v), view, t);
   a.set_writeable(writeable);
   return a;
@@ -184,10 +188,6 @@ array iota(const Dims& shape, const Dims& weights, std::int64_t start) {
   return finish(std::move(node), DType::int64, std::move(layout), false);
 }
 
-namespace {
-
-// A small result over ready, dense operands of its own shape: cheaper to compute at once than to describe. Null when it
-// is not one.
 std::optional<array> map_small(Op op, DType loop, DType result, std::span<const MapOperand> operands,
                                const Dims& shape) {
   std::int64_t n = 1;
@@ -222,11 +222,11 @@ std::optional<array> map_small(Op op, DType loop, DType result, std::span<const 
   if (wish.kind == DeviceKind::cuda) return std::nullopt;
   array r = make_empty(shape, result, {kCpu, wish});
   void* out[1] = {r.cell()->value->buffer->address(kCpu)};
-  if (!cpu_backend().run_small(op, loop, in, out, n)) return std::nullopt;
+  std::uint8_t flags = 0;
+  if (!cpu_backend().run_small(op, loop, in, out, n, flags)) return std::nullopt;
+  note_faults(row.name, flags);
   return r;
 }
-
-}  // namespace
 
 array map(Op op, int which, DType loop, DType result, std::span<const MapOperand> operands, const Dims& shape) {
   Lock lock;
