@@ -10,6 +10,7 @@ bound by arithmetic have none. Results die outside the timing.
 from __future__ import annotations
 
 import argparse
+import datetime
 import gc
 import importlib
 import json
@@ -99,6 +100,7 @@ def use_jax():
     import jax.numpy as jnp
 
     jax.config.update("jax_enable_x64", True)
+    jax.config.update("jax_default_matmul_precision", "highest")  # float32 in full, as the others
     key = jax.random.PRNGKey(1)
     return Library(
         "jax", jnp, jnp.asarray, lambda *r: jax.block_until_ready(r), np.asarray, jax.jit, jax.__version__,
@@ -253,6 +255,7 @@ def main():
     p.add_argument("--without", default="", help="libraries to leave out")
     p.add_argument("--seconds", type=float, default=0.5, help="of warm calls a figure")
     p.add_argument("--json")
+    p.add_argument("--markdown", help="a file whose table is replaced, such as docs/performance.md")
     a = p.parse_args()
     if not galop.cuda.is_available():
         raise SystemExit(galop.cuda.why_not())
@@ -293,9 +296,54 @@ def main():
             + (f" {ours[1] / min(peers):12.2f}x" if ours and peers else ""),
             flush=True,
         )
+    report = {
+        "date": datetime.date.today().isoformat(),
+        "device": galop.cuda.get_device_name(),
+        "cores": len(os.sched_getaffinity(0)),
+        "versions": {name: lib.version for name, lib in libraries.items()},
+        "bandwidth": bandwidth,
+        "scale": a.scale,
+        "seconds": results,
+    }
     if a.json:
         with open(a.json, "w") as f:
-            json.dump({"device": galop.cuda.get_device_name(), "bandwidth": bandwidth, "seconds": results}, f, indent=1)
+            json.dump(report, f, indent=1)
+    if a.markdown:
+        write_markdown(report, a.markdown)
+
+
+MARKS = "<!-- gpu figures -->", "<!-- gpu end -->"
+
+
+def write_markdown(report, path):
+    """Puts the table between the marks of a Markdown file."""
+    names = list(report["versions"])
+    lines = [
+        "",
+        f"{report['date']}, {report['device']}, {report['cores']} cores; "
+        + ", ".join(f"{k} {v}" for k, v in report["versions"].items() if k != "compiled")
+        + f". A copy in the GPU's memory runs at {report['bandwidth'] / 1e12:.2f} TB/s. Milliseconds, medians of warm calls.",
+        "",
+        "| work | " + " | ".join(names) + " | Galop's first call | of the limit | of the best peer |",
+        "|---|" + "--:|" * (len(names) + 3),
+    ]
+    for row, figures in report["seconds"].items():
+        prepare, size, each = ROWS[row]
+        square = prepare is heat or "matmul" in row
+        n = max(int(size * (math.sqrt(report["scale"]) if square else report["scale"])), 16)
+        limit = each * (n * n if square else n) / report["bandwidth"]
+        ours = figures.get("galop")
+        peers = [v[1] for k, v in figures.items() if k not in ("galop", "numpy")]
+        cells = [f"{figures[k][1] * 1e3:.3f}" if k in figures else "" for k in names]
+        cells.append(f"{ours[0] * 1e3:.1f}" if ours else "")
+        cells.append(f"{limit / ours[1]:.0%}".replace("%", " %") if ours and each else "")
+        cells.append(f"{ours[1] / min(peers):.2f} ×" if ours and peers else "")
+        lines.append(f"| {row} | " + " | ".join(cells) + " |")
+    with open(path) as f:
+        text = f.read()
+    head, rest = text.split(MARKS[0])
+    with open(path, "w") as f:
+        f.write(head + MARKS[0] + "\n".join(lines) + "\n\n" + MARKS[1] + rest.split(MARKS[1])[1])
 
 
 def copy_rate(lib, scale):
