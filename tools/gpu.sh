@@ -15,7 +15,7 @@ logs=${OUT:-$build}
 packed=$PWD/.gpu
 PYTHON=${PYTHON:-python3}
 packages=(libtbb-dev libtbb12 libtbbmalloc2 libtbbbind-2-5 libhwy-dev libhwy1 libsleef-dev libsleef3 libopenblas-pthread-dev
-  libopenblas0-pthread libgfortran5 libquadmath0 libfmt-dev libfmt9 libcli11-dev libgtest-dev libgmock-dev nlohmann-json3-dev)
+  libopenblas0-pthread libgfortran5 libquadmath0 libfmt-dev libfmt9 zlib1g-dev libcli11-dev libgtest-dev libgmock-dev nlohmann-json3-dev)
 
 pack() {
   rm -rf .gpu && mkdir -p .gpu/deb
@@ -36,14 +36,15 @@ environment() {
     # pkg-config and CMake files of the packages name /usr; the compiler finds the libraries by its path.
     export LIBRARY_PATH=$libraries
   fi
-  export PYTHONPATH=$build/python GALOP_BUILD=$build
+  export PYTHONPATH=$build/python GALOP_BUILD=$build GALOP_CACHE_DIR=${GALOP_CACHE_DIR:-$build/kernels}
 }
 
 timed() {
   local name=$1 start=$SECONDS status=passed
   shift
-  "$@" >"$logs/$name.log" 2>&1 || status="FAILED ($?)"
+  timeout -s INT "${LIMIT:-360}" "$@" >"$logs/$name.log" 2>&1 || status="FAILED ($?)"
   printf '%-28s %5d s  %s  %s\n' "$name" $((SECONDS - start)) "$status" "$(tail -n 1 "$logs/$name.log" | cut -c1-90)"
+  [ "$status" = passed ] || grep -E '^FAILED|^ERROR|FAILED  \]' "$logs/$name.log" | sort -u | cut -c1-150 | head -n 25
 }
 
 build() {
@@ -65,10 +66,16 @@ case $what in
   pack) pack ;;
   build) build ;;
   check)
-    timed plug-in "$build/bin/galop_cuda_tests" --gtest_filter=-CudaCompile*
-    GALOP_DEVICE=cuda timed python-cuda "$PYTHON" -m pytest -q -n 8 -p no:cacheprovider --ignore tests/python/test_house.py tests/python
-    timed python-automatic "$PYTHON" -m pytest -q -n 8 -p no:cacheprovider --ignore tests/python/test_house.py tests/python
-    timed programs "$PYTHON" tests/python/random_programs.py --programs "${PROGRAMS:-3000}" --seed 500000 --mode devices
+    # Side by side: the GPU serves several processes, and most of the time goes into compiling kernels.
+    python=("$PYTHON" -m pytest -q -p no:cacheprovider --tb=short --ignore tests/python/test_house.py)
+    timed plug-in "$build/bin/galop_cuda_tests" --gtest_filter='-*Compile*:CudaScan*:CudaSelect*:CudaBlocks*:CudaAt*:CudaMatmul*:Draw*:*Library*' &
+    timed library "$build/bin/galop_cuda_tests" --gtest_filter='CudaScan*:CudaSelect*:CudaBlocks*:CudaAt*:CudaMatmul*:-*Compile*' &
+    timed draw "$build/bin/galop_cuda_tests" --gtest_filter='DrawOnGpu*' &
+    GALOP_DEVICE=cuda timed python-cuda "${python[@]}" -n "${WORKERS:-12}" tests/python &
+    wait
+    timed python-automatic "${python[@]}" -n 14 ${AUTOMATIC:-tests/python} &
+    timed programs "$PYTHON" tests/python/random_programs.py --programs "${PROGRAMS:-2000}" --seed 500000 --mode devices &
+    wait
     ;;
   sanitize)
     for tool in memcheck racecheck initcheck; do
@@ -76,6 +83,6 @@ case $what in
         --gtest_filter="${FILTER:--*Bandwidth*:*Large*:*Giant*:*Speed*}"
     done
     ;;
-  bench) "$PYTHON" benchmarks/gpu.py --json "$logs/gpu.json" | tee "$logs/gpu.txt" ;;
+  bench) "$PYTHON" benchmarks/gpu.py ${BENCH:-} --json "$logs/gpu.json" 2>&1 | tee "$logs/gpu.txt" ;;
   *) echo "[gpu] pack, build, check, sanitize or bench; got $what" >&2; exit 2 ;;
 esac
