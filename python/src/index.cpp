@@ -115,9 +115,22 @@ std::int64_t in_bounds(std::int64_t i, int axis, std::int64_t extent) {
   return i < 0 ? i + extent : i;
 }
 
+/// a[start:stop:step], the common case by a short way.
+PyObject* sliced(const array& a, PyObject* key) {
+  Py_ssize_t start, stop, step;
+  if (PySlice_Unpack(key, &start, &stop, &step) < 0) rethrow();
+  const Py_ssize_t count = PySlice_AdjustIndices(a.shape()[0], &start, &stop, step);
+  View v = a.view();
+  if (count > 0) v.offset += start * v.strides[0];
+  v.shape[0] = count;
+  if (count > 1) v.strides[0] *= step;
+  return wrap(a.with_view(std::move(v)));
+}
+
 PyObject* subscript(PyObject* self, PyObject* key) {
   return guarded([&]() -> PyObject* {
     const array& a = get(self);
+    if (PySlice_Check(key) && a.ndim() > 0) return sliced(a, key);
     if (a.ndim() == 1 && PyLong_CheckExact(key)) return numpy_scalar(a, in_bounds(to_integer(key), 0, a.shape()[0]));
     Parts parts(key);
     if (parts.is_element(a.ndim())) {
