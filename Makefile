@@ -15,6 +15,7 @@ INSTALLED := .venv/.galop-installed
 SCALE ?= $(shell awk '/^MemAvailable/ {g = $$2 / 1048576; print (g > 14 ? 1 : (g > 5 ? 0.3 : 0.05))}' /proc/meminfo)
 DEMO ?= .venv/bin/galop bench article --scale $(SCALE)
 FUZZ ?= $(PY) tests/python/random_programs.py --programs 20000
+FUZZ_SECONDS ?= 60
 PYTEST ?= $(PY) -m pytest -q -n 2
 
 SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.cpp' '*.hpp' '*-inl.h')
@@ -58,6 +59,7 @@ bench: install
 
 fuzz: install
 	@$(FUZZ)
+	@PYTHON=$(PY) tools/fuzz.sh $(BUILD) $(FUZZ_SECONDS)
 
 format:
 	@clang-format -i $(SOURCES)

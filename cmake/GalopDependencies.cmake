@@ -30,6 +30,7 @@ set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 galop_find_package(TBB libtbb-dev)
 galop_find_package(fmt libfmt-dev)
+galop_find_library(zlib zlib1g-dev zlib.h z)
 galop_find_library(hwy libhwy-dev hwy/highway.h hwy DEFINE HWY_SHARED_DEFINE)
 galop_find_library(sleef libsleef-dev sleef.h sleef)
 # Opened at run time (src/backend/cpu/openblas.hpp says why), so it is only looked for here, never linked.

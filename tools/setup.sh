@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 packages=(g++ cmake ninja-build ccache make git ca-certificates python3 python3-dev python3-venv
-  libtbb-dev libhwy-dev libsleef-dev libopenblas-dev libfmt-dev libcli11-dev nlohmann-json3-dev
+  libtbb-dev libhwy-dev libsleef-dev libopenblas-dev libfmt-dev zlib1g-dev libcli11-dev nlohmann-json3-dev
   libgtest-dev libgmock-dev libbenchmark-dev)
 
 install_packages() {

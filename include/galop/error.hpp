@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace galop {
 
@@ -58,6 +59,20 @@ class BufferError : public Error {
 class DeviceError : public Error {
  public:
   using Error::Error;
+};
+
+/// A file that the system does not let be opened, read or written: Python's OSError, of the kind that errno `code()`
+/// names.
+class FileError : public Error {
+ public:
+  FileError(int code, std::string file, const std::string& message)
+      : Error(message), code_(code), file_(std::move(file)) {}
+  int code() const { return code_; }
+  const std::string& file() const { return file_; }
+
+ private:
+  int code_;
+  std::string file_;
 };
 
 }  // namespace galop

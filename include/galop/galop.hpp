@@ -5,6 +5,7 @@
 #include "galop/create.hpp"
 #include "galop/device.hpp"
 #include "galop/engine.hpp"
+#include "galop/io.hpp"
 #include "galop/linalg.hpp"
 #include "galop/manipulate.hpp"
 #include "galop/random.hpp"

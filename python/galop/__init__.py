@@ -23,10 +23,11 @@ from numpy import (
 from numpy.exceptions import AxisError
 
 from . import _galop
-from . import _devices, _dtypes, _creation, _manipulation, _math, _printing, _reductions  # isort: skip
+from . import _devices, _dtypes, _creation, _files, _manipulation, _math, _printing, _reductions  # isort: skip
 from ._devices import *
 from ._dtypes import *
 from ._creation import *
+from ._files import *
 from ._manipulation import *
 from ._math import *
 from ._printing import *
@@ -42,7 +43,7 @@ __array_api_version__ = "2025.12"
 globals().update({name: function for name, function in _galop.ufuncs.items() if name not in globals()})
 _protocols.fill_ufunc_map(globals())
 
-_parts = (_devices, _dtypes, _creation, _manipulation, _math, _printing, _reductions)
+_parts = (_devices, _dtypes, _creation, _files, _manipulation, _math, _printing, _reductions)
 _others = """
     AxisError Timing cuda e errstate euler_gamma eval explain get_printoptions geterr index_exp inf isscalar lib nan ndarray
     newaxis ops pi printoptions random s_ set_printoptions seterr testing timeit ufunc

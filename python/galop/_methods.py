@@ -1,5 +1,7 @@
 """Methods and attributes of galop.ndarray that are written in Python: all but the hot ones."""
 
+import pickle
+
 import numpy as np
 
 from . import _manipulation as manipulation
@@ -187,12 +189,18 @@ def __dlpack_device__(self, /):
 
 
 def __reduce_ex__(self, protocol):
-    return _restored, (as_numpy(self.copy("K")),)
+    """The values in C or Fortran order, as a buffer that protocol 5 may hand over apart; from a GPU, those on the host."""
+    x = self.cpu() if on_gpu(self) else self
+    fortran = x.flags.fnc
+    x = x.T if fortran else x if x.flags.c_contiguous else x.copy("C")
+    values = pickle.PickleBuffer(x) if protocol >= 5 else x.tobytes()
+    return _restored, (x.dtype.str, x.shape, fortran, values)
 
 
-def _restored(values):
-    """A pickled array: the pickle may own the values' memory, so they are copied."""
-    return core.array(values)
+def _restored(dtype, shape, fortran, values):
+    """A pickled array: whoever handed it over may own the values' memory, so they are copied."""
+    x = core.array(np.frombuffer(values, dtype).reshape(shape))
+    return x.T if fortran else x
 
 
 def __copy__(self):

@@ -4,6 +4,7 @@
 #include "galop/manipulate.hpp"
 
 #include "binding.hpp"
+#include "graph/value.hpp"
 
 namespace galop::python {
 
@@ -247,9 +248,16 @@ nb::object view_as_is(nb::handle self) {
   return wrap_object(a.with_view(a.view()));
 }
 
+bool is_readonly(const array& a) {
+  graph::Lock lock;
+  const graph::Value& v = *a.cell()->value;
+  return v.ready() && v.buffer->readonly();
+}
+
 bool set_writeable(nb::handle self, bool w) {
   array& a = get(self.ptr());
   if (!is_array(self.ptr())) return false;
+  if (w && is_readonly(a)) throw ValueError("[setflags] read-only memory cannot be made writeable; got write=True");
   a.set_writeable(w);
   return true;
 }

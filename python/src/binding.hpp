@@ -229,6 +229,7 @@ void bind_functions(nb::module_& m);
 void bind_interop(nb::module_& m);
 void bind_device(nb::module_& m);
 void bind_dlpack(nb::module_& m);
+void bind_io(nb::module_& m);
 void bind_random(nb::module_& m);
 
 extern PyType_Slot operator_slots[];

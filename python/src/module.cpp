@@ -88,6 +88,13 @@ void set_error() noexcept {
     PyErr_SetString(PyExc_BufferError, e.what());
   } catch (const DeviceError& e) {
     PyErr_SetString(device_error, e.what());
+  } catch (const FileError& e) {
+    // Python chooses the class by the number: FileNotFoundError, PermissionError and so on.
+    nb::object file = nb::steal(PyUnicode_DecodeFSDefault(e.file().c_str()));
+    nb::object error = file.is_valid()
+                           ? nb::steal(PyObject_CallFunction(PyExc_OSError, "isO", e.code(), e.what(), file.ptr()))
+                           : nb::object();
+    if (error.is_valid()) PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
   } catch (const nb::cast_error& e) {
     PyErr_SetString(PyExc_TypeError, e.what());
   } catch (const std::bad_alloc&) {
@@ -174,6 +181,7 @@ NB_MODULE(_galop, m) {
   bind_interop(m);
   bind_device(m);
   bind_dlpack(m);
+  bind_io(m);
   bind_random(m);
 }
 

@@ -1,5 +1,5 @@
 """numpy.lib's names that Galop has."""
 
-from . import stride_tricks
+from . import format, npyio, stride_tricks
 
-__all__ = ["stride_tricks"]
+__all__ = ["format", "npyio", "stride_tricks"]

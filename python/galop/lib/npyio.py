@@ -1,0 +1,5 @@
+"""What holds the arrays of a .npz file."""
+
+from .._files import NpzFile
+
+__all__ = ["NpzFile"]
