@@ -29,6 +29,8 @@ class Buffer {
   Device home() const { return home_; }
   bool foreign() const { return foreign_; }
   bool readonly() const { return readonly_; }
+  /// Nobody writes it, nor counts it as memory that is in use: a file that is mapped to be read.
+  bool immutable() const { return immutable_; }
   /// The outside can write it at any time (R5): then only the replica at home counts.
   bool outside() const { return !immutable_ && (foreign_ || exports_ > 0); }
   bool valid_on(Device d) const {

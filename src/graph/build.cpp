@@ -41,6 +41,8 @@ int pending_operations(const Node& node, int limit) {
   return n;
 }
 
+bool streams(const Value& v) { return v.ready() ? v.buffer->immutable() : v.streams; }
+
 // Links a node to its inputs and applies the limits of laziness.
 array finish(std::unique_ptr<Node> node, DType t, View layout, bool at_once) {
   const std::int64_t bytes = layout.size() * itemsize(t);
@@ -51,7 +53,7 @@ array finish(std::unique_ptr<Node> node, DType t, View layout, bool at_once) {
   }
   int operations = node->kind == Kind::map, depth = 1, own = cost(node->op);
   if (node->kind == Kind::fill || node->kind == Kind::iota || node->op == Op::cast) own = 1;
-  bool generator = node->kind != Kind::reduce;
+  bool generator = node->kind != Kind::reduce, streaming = false;
   int total = own;
   Device wish = scope_device();
   const bool scoped = !wish.automatic();
@@ -60,6 +62,7 @@ array finish(std::unique_ptr<Node> node, DType t, View layout, bool at_once) {
     if (!v) continue;
     if (!scoped) wish = joint_wish(wish, v->wish);
     generator = generator && v->generator && !v->ready();
+    streaming = streaming || streams(*v);
     operations += v->operations;
     depth = std::max(depth, v->depth + 1);
     total = std::min(total + v->cost, kMostCost);
@@ -81,6 +84,7 @@ array finish(std::unique_ptr<Node> node, DType t, View layout, bool at_once) {
   v->depth = depth;
   v->cost = total;
   v->generator = generator;
+  v->streams = streaming;
   v->wish = wish.automatic() ? new_wish() : wish;
   v->node = std::move(node);
   for (Input& in : v->node->in)
@@ -231,7 +235,13 @@ std::optional<array> map_small(Op op, DType loop, DType result, std::span<const 
 array map(Op op, int which, DType loop, DType result, std::span<const MapOperand> operands, const Dims& shape) {
   Lock lock;
   if (auto r = map_small(op, loop, result, operands, shape)) return *std::move(r);
-  require_capacity(info(op).name, shape, result);
+  // What is computed from mapped files need never be in memory as a whole.
+  bool streaming = false;
+  for (const MapOperand& o : operands) streaming = streaming || (o.a && streams(*o.a->cell()->value));
+  if (streaming)
+    checked_size(info(op).name, shape, itemsize(result));
+  else
+    require_capacity(info(op).name, shape, result);
   std::vector<View> views(operands.size());
   std::vector<const View*> arrays;
   bool at_once = false;
@@ -278,7 +288,7 @@ array reduce(Op op, DType loop, DType result, const array& a, std::uint64_t redu
     kept.push_back(a.shape()[k]);
     kept_view.strides.push_back(a.strides()[k]);
   }
-  require_capacity(info(op).name, kept, result);
+  if (!streams(*a.cell()->value)) require_capacity(info(op).name, kept, result);
   kept_view.shape = kept;
   const View* by = &kept_view;
   View layout{kept, keep_order_strides(kept, itemsize(result), {&by, 1}), 0};

@@ -91,6 +91,7 @@ struct Value {
   int depth = 0;
   int cost = 0;
   Device wish{};             // where it and what is computed from it should be; automatic: by cost
+  bool streams = false;  // a map of a file is read below, which may be larger than memory
   std::uint8_t skipped = 0;  // times it was recomputed inside a kernel although a handle is alive
   bool generator = false;    // no memory is read below: recomputing costs no bandwidth
 
