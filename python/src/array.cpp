@@ -227,9 +227,7 @@ nb::object astype(nb::handle self, nb::handle dtype, nb::handle order, nb::handl
   char o = to_order(order, 'K');
   bool in_order = o == 'K' || o == 'A' || (o == 'F' ? a.is_f_contiguous() : a.is_c_contiguous());
   if (t == a.dtype() && in_order && PyObject_IsTrue(copy.ptr()) == 0) return nb::borrow(self);
-  array out = empty_in_order(a.shape(), t, o, &a);
-  out.assign(a);
-  return wrap_object(std::move(out));
+  return wrap_object(copy_in_order(a, o, t));
 }
 
 nb::object copy(nb::handle self, nb::handle order) {

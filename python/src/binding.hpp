@@ -146,6 +146,8 @@ array copy_in_order(const array& a, char order);
 // Devices -------------------------------------------------------------------------------------------------------------
 
 /// None is automatic; a text, a Device, or another library's device object that prints as one. Throws ValueError.
+/// The same as dtype `t`.
+array copy_in_order(const array& a, char order, DType t);
 Device to_device(nb::handle o);
 /// Where the array is; evaluates when only the cost decides and there is a GPU.
 Device residence(const array& a);

@@ -357,11 +357,16 @@ array empty_in_order(const Dims& shape, DType t, char order, const array* like) 
   return permuted == shape && std::is_sorted(axes.begin(), axes.end()) ? a : a.transpose(back);
 }
 
-array copy_in_order(const array& a, char order) {
-  array out = empty_in_order(a.shape(), a.dtype(), order, &a);
+array copy_in_order(const array& a, char order, DType t) {
+  // Dense already in that order: the values can wait, and no memory is taken for them yet.
+  if (order == 'F' ? a.is_f_contiguous() : a.is_c_contiguous() || (order != 'C' && a.is_f_contiguous()))
+    return a.astype(t);
+  array out = empty_in_order(a.shape(), t, order, &a);
   out.assign(a);
   return out;
 }
+
+array copy_in_order(const array& a, char order) { return copy_in_order(a, order, a.dtype()); }
 
 // Operands and results ------------------------------------------------------------------------------------------------
 
