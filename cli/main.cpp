@@ -1,10 +1,11 @@
-// The program `galop`: what the machine offers, and how fast the article's programs run on it.
+// The program `galop`: what the machine offers, how fast the article's programs run on it, and a calculator for arrays.
 #include <CLI/CLI.hpp>
 #include <exception>
 #include <iostream>
 
 #include "article.hpp"
 #include "bench.hpp"
+#include "calc.hpp"
 #include "info.hpp"
 
 int main(int argc, char** argv) {
@@ -39,8 +40,27 @@ int main(int argc, char** argv) {
   article_command->add_flag("!--no-numpy", options.numpy, "Run galop alone");
   article_command->add_flag("--json", options.json, "Print JSON");
 
-  CLI11_PARSE(app, argc, argv);
+  CalcOptions calculation;
+  CLI::App* calc_command =
+      app.add_subcommand("calc", "Computes an expression: galop calc \"r*cos(t)\" --let \"t = linspace(0, pi, 9)\"");
+  calc_command->add_option("expression", calculation.expression, "Python's operators, NumPy's names; ; separates")
+      ->required();
+  calc_command->add_option("--let", calculation.lets, "NAME=FILE.npy, NAME=FILE.csv or NAME=EXPRESSION; repeatable")
+      ->expected(1)
+      ->take_all();
+  calc_command->add_option("--out", calculation.outs, "NAME=FILE.npy or NAME=FILE.csv; repeatable")
+      ->expected(1)
+      ->take_all();
+  calc_command->add_option("--print", calculation.print, "Names to print, separated by commas; else the last value")
+      ->delimiter(',');
+
   try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  try {
+    if (calc_command->parsed()) return calc(calculation);
     if (info_command->parsed()) return info(info_json);
     return bench_article(options);
   } catch (const std::exception& error) {
