@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "galop/errstate.hpp"
+
 namespace galop {
 
 struct Settings {

@@ -8,25 +8,23 @@ scalar; `base` is always None.
 from math import e, inf, nan, pi
 
 from numpy import (
-    errstate,
     euler_gamma,
     get_printoptions,
-    geterr,
     index_exp,
     isscalar,
     newaxis,
     printoptions,
     s_,
     set_printoptions,
-    seterr,
 )
 from numpy.exceptions import AxisError
 
 from . import _galop
-from . import _devices, _dtypes, _creation, _files, _manipulation, _math, _printing, _reductions  # isort: skip
+from . import _devices, _dtypes, _creation, _errstate, _files, _manipulation, _math, _printing, _reductions  # isort: skip
 from ._devices import *
 from ._dtypes import *
 from ._creation import *
+from ._errstate import *
 from ._files import *
 from ._manipulation import *
 from ._math import *
@@ -43,9 +41,9 @@ __array_api_version__ = "2025.12"
 globals().update({name: function for name, function in _galop.ufuncs.items() if name not in globals()})
 _protocols.fill_ufunc_map(globals())
 
-_parts = (_devices, _dtypes, _creation, _files, _manipulation, _math, _printing, _reductions)
+_parts = (_devices, _dtypes, _creation, _errstate, _files, _manipulation, _math, _printing, _reductions)
 _others = """
-    AxisError Timing cuda e errstate euler_gamma eval explain get_printoptions geterr index_exp inf isscalar lib nan ndarray
-    newaxis ops pi printoptions random s_ set_printoptions seterr testing timeit ufunc
+    AxisError Timing cuda e euler_gamma eval explain get_printoptions index_exp inf isscalar lib nan ndarray
+    newaxis ops pi printoptions random s_ set_printoptions testing timeit ufunc
 """
 __all__ = sorted({*_galop.ufuncs, *_others.split()}.union(*(part.__all__ for part in _parts)))

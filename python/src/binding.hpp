@@ -82,6 +82,9 @@ inline PyObject* checked(PyObject* o) {
 
 // The GIL -------------------------------------------------------------------------------------------------------------
 
+/// Has this thread know what floating-point exceptions are wanted, before it gives up the GIL.
+void remember_policy();
+
 /// Work on fewer elements keeps the GIL: giving it up and taking it back would take longer.
 inline constexpr std::int64_t kLongWork = 1 << 15;
 
@@ -91,6 +94,7 @@ inline constexpr std::int64_t kLongWork = 1 << 15;
 template <class F>
 decltype(auto) without_gil(std::int64_t elements, F&& f) {
   if (elements < kLongWork) return f();
+  remember_policy();
   nb::gil_scoped_release release;
   return f();
 }
@@ -142,12 +146,12 @@ PyObject* python_scalar(const array& a, std::int64_t i = 0);
 /// An uninitialised array laid out in order 'C', 'F', 'A' or 'K' of `like`.
 array empty_in_order(const Dims& shape, DType t, char order, const array* like = nullptr);
 array copy_in_order(const array& a, char order);
+/// The same as dtype `t`.
+array copy_in_order(const array& a, char order, DType t);
 
 // Devices -------------------------------------------------------------------------------------------------------------
 
 /// None is automatic; a text, a Device, or another library's device object that prints as one. Throws ValueError.
-/// The same as dtype `t`.
-array copy_in_order(const array& a, char order, DType t);
 Device to_device(nb::handle o);
 /// Where the array is; evaluates when only the cost decides and there is a GPU.
 Device residence(const array& a);
@@ -231,6 +235,7 @@ void bind_functions(nb::module_& m);
 void bind_interop(nb::module_& m);
 void bind_device(nb::module_& m);
 void bind_dlpack(nb::module_& m);
+void bind_faults(nb::module_& m);
 void bind_io(nb::module_& m);
 void bind_random(nb::module_& m);
 

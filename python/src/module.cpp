@@ -181,6 +181,7 @@ NB_MODULE(_galop, m) {
   bind_interop(m);
   bind_device(m);
   bind_dlpack(m);
+  bind_faults(m);
   bind_io(m);
   bind_random(m);
 }

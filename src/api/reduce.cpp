@@ -281,6 +281,7 @@ array ufunc::accumulate(const array& a, int axis, std::optional<DType> dtype, co
     const array to = axis_last(r, k);
     const void* in = graph::read_pointer(from, d);
     backend_of(d).scan(op(), loop, from.shape(), in, from.strides(), graph::write_pointer(to, d), to.strides());
+    graph::note_faults("accumulate", backend_of(d).take_faults());
   });
   if (!out) return r;
   graph::assign(*out, std::move(r));

@@ -2,7 +2,9 @@
 #include "galop/ufunc.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -100,6 +102,12 @@ void check_exponent(Op op, DType loop, const arg& y) {
 
 bool is_logical(Op op) { return op >= Op::logical_and && op <= Op::logical_not; }
 
+// The largest number that does not round to infinity.
+double largest(DType t) {
+  if (t == DType::float16) return 65519.0;
+  return t == DType::float32 ? 0x1.fffffefffffffp127 : std::numeric_limits<double>::max();
+}
+
 MapOperand operand(Op op, const arg& a, DType loop) {
   MapOperand m{};
   if (a.is_array()) {
@@ -115,6 +123,8 @@ MapOperand operand(Op op, const arg& a, DType loop) {
     }
     // Only its truth matters to logic, so a number need not fit the dtype there.
     (is_logical(op) ? scalar(a.as_scalar().number() != 0.0 ? 1 : 0) : a.as_scalar()).store(loop, m.bits);
+    const double x = kind(loop) == 'f' ? std::abs(a.as_scalar().number().real()) : 0;
+    if (x > largest(loop) && x <= std::numeric_limits<double>::max()) graph::note_faults("cast", faults::kOverflow);
   }
   return m;
 }
@@ -221,6 +231,16 @@ std::vector<array> ufunc::call(std::span<const arg> in, const ufunc_options& opt
       op = Op::square;
       operands.pop_back();
     }
+  }
+  // What the mask leaves out is not computed in NumPy, so it must raise no floating-point flag.
+  std::vector<array> masked;
+  if (options.where && !settled && faults::watched(faults::policy()) != 0) {
+    const int harmless = op == Op::arctanh ? 0 : 1;
+    for (MapOperand& m : operands)
+      if (m.a) masked.push_back(galop::where(*options.where, *m.a, harmless));
+    auto next = masked.begin();
+    for (MapOperand& m : operands)
+      if (m.a) m.a = &*next++;
   }
   for (int k = 0; k < row.nout; ++k) {
     const DType t = result_dtype(op_, k, loop);

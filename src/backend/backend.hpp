@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/faults.hpp"
 #include "core/op.hpp"
 #include "galop/device.hpp"
 #include "galop/shape.hpp"
@@ -38,6 +39,8 @@ struct Instruction {
   DType loop;  // dtype of the kernel: of x and y; `where`: of y and z; `cast`: the source
   std::uint16_t in[3] = {};
   std::uint16_t out[2] = {};
+  faults::Policy policy = 0;  // where the operation was called: which floating-point flags are wanted
+  Op blame = Op::cast;        // a cast: the operation whose result it rounds, when it is not a cast by itself
 };
 
 /// Where a register goes.
@@ -64,6 +67,7 @@ struct Reduction {
   alignas(16) std::byte initial[16] = {};  // of `dtype`, or float16 when rounded to it
   Dims input_strides{};  // of the folded array in memory (or of the temporary that NumPy would make): they fix the
                          // order of sums
+  faults::Policy policy = 0;
   bool buffered =
       false;  // NumPy would copy that array through a buffer: its dtype is not the fold's, or it is not aligned
 };
@@ -75,6 +79,9 @@ struct Plan {
   std::vector<DType> registers;
   std::vector<Output> outputs;
   std::vector<Reduction> reductions;  // none or one
+  // Where run() ors floating-point flags, a word for the reduction and one for each step of the tape; null: nobody
+  // wants them. A device without flags leaves it alone.
+  std::uint8_t* faults = nullptr;
 };
 
 /// A matrix in memory: element (i, j) of batch b at data + i·row + j·col + Σ b·batch, strides in bytes.
@@ -186,6 +193,8 @@ class Backend {
   virtual void positions(const void* mask, std::int64_t n, std::int64_t* out) = 0;
   virtual void compress(const void* mask, std::int64_t n, int itemsize, const void* in, void* out) = 0;
   virtual void matmul(const Product& p) = 0;
+  /// The floating-point flags that scan() and at() have raised since they were last taken; 0 where there are none.
+  virtual std::uint8_t take_faults() { return 0; }
 };
 
 /// The host's processors; its memory is the program's.
@@ -198,7 +207,9 @@ class HostBackend : public Backend {
     const void* constant;
     DType dtype;
   };
-  virtual bool run_small(Op op, DType loop, const SmallOperand* operands, void* const* out, std::int64_t n) = 0;
+  /// `flags` receives the floating-point flags that the operation raised.
+  virtual bool run_small(Op op, DType loop, const SmallOperand* operands, void* const* out, std::int64_t n,
+                         std::uint8_t& flags) = 0;
   /// f(begin, end) for parts that cover [0, n), on several threads at once; none is below `grain` items, save when n
   /// is.
   virtual void parallel(std::int64_t n, std::int64_t grain,

@@ -43,7 +43,8 @@ bool only_retired_refer(const Value& w, const std::vector<Value*>& retired) {
 Value* donor(const Fusion& f, std::size_t o, const std::vector<Value*>& retired, const std::vector<Value*>& taken) {
   const Value& out = *f.saved[o];
   for (Value* w : f.loads) {
-    if (!w || !w->ready() || w->buffer->outside() || w->buffer->foreign() || w->bytes != out.bytes || itemsize(w->dtype) != itemsize(out.dtype))
+    if (!w || !w->ready() || w->buffer->outside() || w->buffer->foreign() || w->bytes != out.bytes ||
+        itemsize(w->dtype) != itemsize(out.dtype))
       continue;
     if (std::find(taken.begin(), taken.end(), w) != taken.end() || !only_retired_refer(*w, retired)) continue;
     // Another output that is a plain copy of this operand would find it overwritten.
@@ -105,6 +106,7 @@ void run_on(Fusion& f, Device d, Results& r) {
 
 void run(Fusion& f) {
   const Device d = place(f);
+  FaultWatch watch(f);
   Results r;
   try {
     run_on(f, d, r);
@@ -122,6 +124,7 @@ void run(Fusion& f) {
     if (r.donors[o]) counters().donations += 1;
     f.saved[o]->buffer = r.donors[o] ? std::move(r.donors[o]->buffer) : std::move(r.fresh[o]);
   }
+  watch.note();
   // Nodes go last: dropping one may free the Values below it, never the Values saved here, which somebody holds.
   for (Value* v : f.saved) v->retain();
   for (Value* v : f.saved) v->drop_node();
@@ -129,6 +132,26 @@ void run(Fusion& f) {
 }
 
 }  // namespace
+
+FaultWatch::FaultWatch(Fusion& f) : f_(f) {
+  bool wanted = !f.plan.reductions.empty() && f.plan.reductions[0].policy != 0;
+  for (const Instruction& i : f.plan.tape) wanted = wanted || i.policy != 0;
+  if (!wanted) return;
+  flags_.assign(1 + f.plan.tape.size(), 0);
+  f.plan.faults = flags_.data();
+}
+
+void FaultWatch::note() const {
+  if (flags_.empty()) return;
+  if (flags_[0] != 0) note_faults("reduce", flags_[0], f_.plan.reductions[0].policy);
+  for (std::size_t s = 0; s < f_.plan.tape.size(); ++s) {
+    const Instruction& i = f_.plan.tape[s];
+    if (flags_[1 + s] == 0) continue;
+    note_faults(info(i.op == Op::cast ? i.blame : i.op).name, flags_[1 + s], i.policy);
+    // It may be computed again in another kernel: one report is enough.
+    if (Value* v = f_.origins[s]; v && v->node) v->node->policy = 0;
+  }
+}
 
 Counters& counters() {
   static Counters c;
@@ -192,12 +215,14 @@ void run_into(Fusion& f, Buffer& target, Device d, bool ordered) {
 void store(Fusion& f, Value& old, bool ordered) {
   Buffer& target = *old.buffer;
   const Device d = target.outside() ? target.home() : place(f, &old);
+  FaultWatch watch(f);
   try {
     run_into(f, target, d, ordered);
   } catch (const MemoryError&) {
     if (d.is_cpu() || target.outside()) throw;
     run_into(f, target, kCpu, ordered);
   }
+  watch.note();
 }
 
 void force_readers(Value& v, const View& region, std::int64_t itemsize_, std::initializer_list<const Value*> except) {

@@ -8,6 +8,18 @@ namespace galop::graph {
 /// Makes `v` Ready. Explicit stack: graphs may be deep. On an exception no Value has changed its state.
 void force(Value& v);
 
+/// Has a fusion's plan report floating-point flags where its operations were called under a policy that wants them.
+class FaultWatch {
+ public:
+  explicit FaultWatch(Fusion& f);
+  /// After the plan has run, before nodes are dropped.
+  void note() const;
+
+ private:
+  Fusion& f_;
+  std::vector<std::uint8_t> flags_;
+};
+
 /// Runs a lowered plan of one output straight into the memory of a Ready Value (a partial write, R3).
 void store(Fusion& f, Value& old, bool ordered);
 

@@ -132,12 +132,14 @@ class Lowering {
   // Forgets everything since `steps` steps and so many inlined values, when a sibling turns out not to fit.
   struct Mark {
     Plan plan;
+    std::vector<Value*> origins;
     std::size_t inlined, done, loads;
     std::vector<std::uint16_t> operand_regs;
   };
-  Mark mark() const { return {f_.plan, f_.inlined.size(), done_.size(), f_.loads.size(), operand_regs_}; }
+  Mark mark() const { return {f_.plan, f_.origins, f_.inlined.size(), done_.size(), f_.loads.size(), operand_regs_}; }
   void rewind(Mark m) {
     f_.plan = std::move(m.plan);
+    f_.origins = std::move(m.origins);
     f_.inlined.resize(m.inlined);
     done_.resize(m.done);
     f_.loads.resize(m.loads);
@@ -238,10 +240,14 @@ class Lowering {
   }
 
   std::uint16_t operation(Value& v, const Node& n, const AxisMap& m) {
-    if (n.op == Op::cast) return input(n.in[0], m, v.dtype);
+    if (n.op == Op::cast) {
+      const std::uint16_t from = input(n.in[0], m, n.in[0].dtype);
+      return cast(from, v.dtype, &v, Op::cast);
+    }
     const DType compute = compute_dtype(n.op, n.loop);
     const OpInfo& row = info(n.op);
     Instruction step{n.op, compute};
+    step.policy = n.policy;
     for (std::size_t i = 0; i < n.in.size(); ++i) {
       DType want = compute;
       if (n.op == Op::where && i == 0) want = DType::bool_;
@@ -259,13 +265,15 @@ class Lowering {
     if (!found) {
       for (int k = 0; k < row.nout; ++k) step.out[k] = new_register(result_dtype(n.op, k, compute));
       f_.plan.tape.push_back(step);
+      f_.origins.push_back(&v);
       result = step.out[n.which];
     }
     // A float16 loop rounds its result to float16 before anything else sees it.
-    return cast(cast(result, result_dtype(n.op, n.which, n.loop)), v.dtype);
+    return cast(cast(result, result_dtype(n.op, n.which, n.loop), &v, n.op), v.dtype, &v, n.op);
   }
 
-  std::uint16_t cast(std::uint16_t reg, DType to) {
+  // `v`, unless null, is whose floating-point flags the cast raises, under the name of `blame`.
+  std::uint16_t cast(std::uint16_t reg, DType to, Value* v = nullptr, Op blame = Op::cast) {
     const DType from = f_.plan.registers[reg];
     if (from == to) return reg;
     for (const Instruction& old : f_.plan.tape)
@@ -273,7 +281,10 @@ class Lowering {
     Instruction step{Op::cast, from};
     step.in[0] = reg;
     step.out[0] = new_register(to);
+    if (v) step.policy = v->node->policy;
+    step.blame = blame;
     f_.plan.tape.push_back(step);
+    f_.origins.push_back(v);
     return step.out[0];
   }
 
@@ -370,6 +381,7 @@ Fusion lower_reduction(Value& root, const std::vector<Value*>* assumed) {
     return l.take();
   }
   Reduction r{n.op, compute, reg, n.reduced, root.dtype, nullptr, Dims(n.domain.size(), 0), n.has_initial};
+  r.policy = n.policy;
   r.round_to_half = compute != n.loop;
   if (n.has_initial) std::memcpy(r.initial, n.in[1].bits, sizeof r.initial);
   for (int k = 0, j = 0; k < n.domain.size(); ++k)

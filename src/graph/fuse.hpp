@@ -20,6 +20,7 @@ struct Fusion {
   std::vector<Value*> saved;    // the plan's outputs, or the one reduction
   std::vector<Value*> inlined;  // computed in registers only, producers before consumers
   std::vector<Value*> loads;    // for each operand of the plan the Ready Value behind it, or null
+  std::vector<Value*> origins;  // for each step of the tape the Pending Value whose operation it is, or null
   std::vector<Value*> first;    // must be evaluated before this can be lowered; then the plan is void
 };
 

@@ -19,6 +19,7 @@ Ref<Value> store_node(const array& dst, const array& value) {
   node->op = Op::cast;
   node->loop = value.dtype();
   node->domain = dst.shape();
+  node->policy = faults::policy();
   Input in;
   in.value = value.cell()->value;
   in.view = broadcast_view("setitem", value.view(), dst.shape());
@@ -137,14 +138,16 @@ bool write_beside(const array& dst, Value& root, Value& old) {
   Dims first;
   if (2 * dst.size() < old.layout.size() || !box_of(dst.view(), old.layout, first) || old.dtype != dst.dtype())
     return false;
-  const Fusion f = lower_store(root);
+  Fusion f = lower_store(root);
   if (!old.ready()) return false;
+  FaultWatch watch(f);
   Ref<Value> next(new Value(old.dtype, old.layout, old.bytes));
   try {
     next->buffer = beside(f, dst, old, first, place(f, &old));
   } catch (const MemoryError&) {
     return false;  // a temporary of the written part alone may still fit
   }
+  watch.note();
   next->wish = old.wish;
   dst.cell()->value = std::move(next);
   return true;
@@ -177,8 +180,8 @@ void assign(const array& dst, array value, const array* where) {
   if (write_small(dst, value)) return;
   const bool outside = cell.shared_with_outside();
   if (!outside && dst.dtype() == cell.value->dtype && covers_once(dst.view(), dst.itemsize(), cell.value->bytes)) {
-    const bool at_once =
-        settings().eager || value.cell()->shared_with_outside() || value.cell()->value->readers.size() > kMaxReaders;
+    const bool at_once = settings().eager || faults::stops(faults::policy()) || value.cell()->shared_with_outside() ||
+                         value.cell()->value->readers.size() > kMaxReaders;
     Ref<Value> next = store_node(dst, value);
     if (next->operations > settings().fusion_limit) force(*value.cell()->value);
     cell.value = next;

@@ -4,7 +4,9 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <exception>
 #include <new>
+#include <utility>
 
 namespace galop::graph {
 
@@ -26,7 +28,32 @@ std::recursive_mutex& engine_mutex() {
 }
 }  // namespace
 
-Lock::Lock() : lock_(engine_mutex()) {}
+namespace {
+// Both guarded by the lock.
+int depth = 0;
+std::vector<faults::Fault> noted;
+}  // namespace
+
+Lock::Lock() : lock_(engine_mutex()) { ++depth; }
+
+Lock::~Lock() noexcept(false) {
+  if (--depth > 0 || noted.empty()) return;
+  if (std::uncaught_exceptions() > 0) return;  // another error is on its way: the next entry reports
+  const std::vector<faults::Fault> mine = std::exchange(noted, {});
+  lock_.unlock();
+  for (const faults::Fault& f : mine) faults::report(f);
+}
+
+void note_faults(std::string_view where, std::uint8_t flags, faults::Policy policy) {
+  flags = static_cast<std::uint8_t>(flags & faults::watched(policy));
+  if (flags == 0) return;
+  for (faults::Fault& f : noted)
+    if (f.where == where && f.policy == policy) {
+      f.flags = static_cast<std::uint8_t>(f.flags | flags);
+      return;
+    }
+  noted.push_back({where, flags, policy});
+}
 
 void Value::drop_node() {
   if (!node) return;
@@ -47,14 +74,14 @@ Value::~Value() { drop_node(); }
 
 void Value::release() {
   if (refs.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-    Lock lock;
+    const std::lock_guard lock(engine_mutex());  // reports nothing: no value is computed, and nobody may throw
     delete this;
   }
 }
 
 void Cell::release() {
   if (refs.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-    Lock lock;
+    const std::lock_guard lock(engine_mutex());  // reports nothing: no value is computed, and nobody may throw
     delete this;
   }
 }

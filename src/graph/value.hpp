@@ -78,6 +78,7 @@ struct Node {
   std::int64_t start = 0;     // iota
   std::uint64_t reduced = 0;  // reduce: bit k is set when axis k of the domain is folded
   bool has_initial = false;   // reduce: in[1] is the value that the fold starts from
+  faults::Policy policy = 0;  // where it was called; 0 again once its floating-point flags were reported
 };
 
 struct Value {
@@ -90,8 +91,8 @@ struct Value {
   int operations = 0;              // of the pending graph below, saturating
   int depth = 0;
   int cost = 0;
+  bool streams = false;      // a map of a file is read below, which may be larger than memory
   Device wish{};             // where it and what is computed from it should be; automatic: by cost
-  bool streams = false;  // a map of a file is read below, which may be larger than memory
   std::uint8_t skipped = 0;  // times it was recomputed inside a kernel although a handle is alive
   bool generator = false;    // no memory is read below: recomputing costs no bandwidth
 
@@ -117,13 +118,25 @@ struct Cell {
   bool shared_with_outside() const { return value->ready() && value->buffer->outside(); }
 };
 
-/// One lock guards the graph; it is recursive, and every entry of the API takes it.
+/// One lock guards the graph; it is recursive, and every entry of the API takes it. The outermost one reports what was
+/// noted of floating-point flags when it goes, after it has unlocked: then it may throw what a report throws.
 class Lock {
  public:
   Lock();
+  ~Lock() noexcept(false);
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
 
  private:
   std::unique_lock<std::recursive_mutex> lock_;
 };
+
+/// Floating-point flags to report when the lock goes; those that the policy ignores are left out. `where` is of static
+/// storage.
+void note_faults(std::string_view where, std::uint8_t flags, faults::Policy policy);
+/// The same of an operation that is being called.
+inline void note_faults(std::string_view where, std::uint8_t flags) {
+  if (__builtin_expect(flags != 0, 0)) note_faults(where, flags, faults::policy());
+}
 
 }  // namespace galop::graph

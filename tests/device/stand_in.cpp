@@ -148,6 +148,8 @@ class StandIn final : public DeviceBackend {
     if (launch("scan")) cpu_backend().scan(op, t, shape, in, in_strides, out, out_strides);
   }
 
+  std::uint8_t take_faults() override { return cpu_backend().take_faults(); }
+
   void at(Op op, DType t, void* base, const std::int64_t* offsets, std::int64_t n, const void* values) override {
     packed("at: offsets", offsets, n, 8);
     if (values) packed("at: values", values, n, itemsize(t));

@@ -320,7 +320,6 @@ def test_too_large_for_memory_can_be_tried_again():
     assert_same(x + 1, np.full(1000, 2.0))
 
 
-@pytest.mark.xfail(strict=True, reason="floating-point warnings come with the small-array path; kernels do not report flags yet")
 def test_errstate_raises_at_the_statement():
     for n in (3, 20_000):
         zero, one = galop.zeros(n), galop.ones(n)
@@ -333,7 +332,6 @@ def test_errstate_raises_at_the_statement():
             galop.eval(one / (one + 1))
 
 
-@pytest.mark.xfail(strict=True, reason="floating-point warnings come with the small-array path; kernels do not report flags yet")
 def test_warnings_of_floating_point():
     for n in (3, 20_000):
         with galop.errstate(all="warn"), pytest.warns(RuntimeWarning, match="divide by zero"):

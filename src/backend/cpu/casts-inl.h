@@ -86,7 +86,10 @@ GALOP_INLINE HalfPart<N> to_half(Part<float, N> x) {
   const Raw small = same_bits<std::uint32_t>(shifted).v - 0x3f000000u;
   const Raw nan = ((magnitude >> 13) & 0x3ffu) | 0x7e00u;
   Raw r = magnitude < 0x38800000u ? small : normal;
-  r = magnitude >= 0x477ff000u ? Raw{} + 0x7c00u : r;
+  // Too large: an infinity, by a product that raises the overflow flag as the instruction does.
+  const Raw large = magnitude >= 0x477ff000u ? magnitude : Raw{};
+  const Raw product = same_bits<std::uint32_t>(Part<float, N>{same_bits<float>(U{large}).v * 0x1p113f}).v;
+  r = magnitude >= 0x477ff000u ? (product >> 13) & 0x7c00u : r;
   r = magnitude > 0x7f800000u ? nan : r;
   r |= (bits >> 16) & 0x8000u;
   return {simple<std::uint16_t>(U{r}).v};

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "backend/cpu/blas.hpp"
 #include "backend/cpu/evaluator.hpp"
+#include "backend/cpu/fp_flags.hpp"
 #include "backend/cpu/gather.hpp"
 #include "backend/cpu/machine.hpp"
 #include "backend/cpu/memory.hpp"
@@ -34,9 +36,12 @@ class CpuBackend final : public HostBackend {
 
   void run(const Plan& plan) override { plan.reductions.empty() ? run_map(plan) : run_reduce(plan); }
 
-  bool run_small(Op op, DType loop, const SmallOperand* operands, void* const* out, std::int64_t n) override {
+  bool run_small(Op op, DType loop, const SmallOperand* operands, void* const* out, std::int64_t n,
+                 std::uint8_t& flags) override {
     const Kernel kernel = kernels().op[static_cast<int>(op)][static_cast<int>(loop)];
     if (!kernel) return false;
+    const Watched watched{kernel, op, loop, result_dtype(op, 0, loop), flag_test(op, loop)};
+    constexpr std::uint8_t all = 15;
     constexpr std::int64_t kPiece = 256;
     alignas(64) char splat[3][kPiece * 16];
     const int nin = info(op).nin, nout = info(op).nout;
@@ -54,13 +59,13 @@ class CpuBackend final : public HostBackend {
       in[i] = splat[i];
     }
     if (!constants || n <= kPiece) {
-      kernel(out, in, n);
+      flags = run_watched(watched, out, in, n, all);
       return true;
     }
     void* to[2] = {out[0], nout > 1 ? out[1] : nullptr};
     for (std::int64_t done = 0; done < n; done += kPiece) {
       const std::int64_t here = std::min(kPiece, n - done);
-      kernel(to, in, here);
+      flags |= run_watched(watched, to, in, here, all);
       for (int i = 0; i < nin; ++i)
         if (operands[i].data) in[i] = static_cast<const char*>(in[i]) + here * itemsize(operands[i].dtype);
       for (int k = 0; k < nout; ++k) to[k] = static_cast<char*>(to[k]) + here * itemsize(result_dtype(op, k, loop));
@@ -70,16 +75,17 @@ class CpuBackend final : public HostBackend {
 
   void scan(Op op, DType t, const Dims& shape, const void* in, const Dims& in_strides, void* out,
             const Dims& out_strides) override {
-    run_scan(op, t, shape, in, in_strides, out, out_strides);
+    run_scan(op, t, shape, in, in_strides, out, out_strides, &faults_);
   }
 
   void at(Op op, DType t, void* base, const std::int64_t* offsets, std::int64_t n, const void* values) override {
     const Kernel kernel = kernels().op[static_cast<int>(op)][static_cast<int>(t)];
     const auto* v = static_cast<const char*>(values);
+    const Watched watched{kernel, op, t, t, flag_test(op, t)};
     for (std::int64_t i = 0; i < n; ++i) {
       void* out = static_cast<char*>(base) + offsets[i];
       const void* in[2] = {out, v};
-      kernel(&out, in, 1);
+      faults_ |= run_watched(watched, &out, in, 1, 15);
       if (v) v += itemsize(t);
     }
   }
@@ -121,11 +127,16 @@ class CpuBackend final : public HostBackend {
     }
   }
 
+  std::uint8_t take_faults() override { return std::exchange(faults_, std::uint8_t{0}); }
+
   Storage region(const void* p) const override {
     const Block b = region_of(p);
     return {b.data, b.bytes, b.capacity};
   }
   void watch_regions(void (*forget)(char* base, std::int64_t bytes) noexcept) override { cpu::watch_regions(forget); }
+
+ private:
+  std::uint8_t faults_ = 0;  // guarded by the engine's lock, as every call of scan() and at() is
 };
 
 }  // namespace

@@ -105,6 +105,13 @@ Program::Program(const Plan& plan) : plan_(plan) {
               {i.out[0], i.out[1]},
               static_cast<std::uint8_t>(row.nin),
               static_cast<std::uint8_t>(row.nout)};
+    if (plan.faults) {
+      step.op = i.op;
+      step.loop = i.loop;
+      step.result = plan.registers[i.out[0]];
+      step.test = i.op == Op::cast ? cast_flag_test(i.loop, step.result) : flag_test(i.op, i.loop);
+      if (step.test != FlagTest::none) step.watch = faults::watched(i.policy);
+    }
     if (!step.kernel)
       throw Error("[" + std::string(row.name) + "] no kernel for this loop; got " + std::string(name(i.loop)));
     for (int j = 0; j < row.nin; ++j) {
@@ -211,10 +218,24 @@ Evaluator::Evaluator(const Program& p)
   auto base = (reinterpret_cast<std::uintptr_t>(memory_.get()) + 63) / 64 * 64;
   for (std::size_t s = 0; s < slot_at_.size(); ++s)
     slot_at_[s] = reinterpret_cast<void*>(base + s * static_cast<std::size_t>(step));
+  if (p.plan_.faults) {
+    flags_.assign(1 + p.steps_.size(), 0);
+    take_hardware_flags();
+  }
 }
 
 Evaluator::~Evaluator() {
   if (streamed_) std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (flags_.empty()) return;
+  // Between blocks this thread folds, if it does.
+  if (!p_.plan_.reductions.empty()) flags_[0] |= take_hardware_flags();
+  for (std::size_t s = 0; s < flags_.size(); ++s) note(p_.plan_.faults[s], flags_[s]);
+}
+
+void Evaluator::run_watched(int step, void* const* out, const void* const* in, std::int64_t n) {
+  const Program::Step& s = p_.steps_[static_cast<std::size_t>(step)];
+  const std::uint8_t flags = cpu::run_watched({s.kernel, s.op, s.loop, s.result, s.test}, out, in, n, s.watch);
+  flags_[static_cast<std::size_t>(step) + 1] |= static_cast<std::uint8_t>(flags & s.watch);
 }
 
 const char* Evaluator::address(const void* base, const Dims& strides) const {
@@ -324,6 +345,8 @@ void Evaluator::store(std::size_t k, std::int64_t n) {
 
 void Evaluator::run(std::int64_t start, std::int64_t n) {
   const Plan& plan = p_.plan_;
+  const bool folding = !flags_.empty() && !plan.reductions.empty();
+  if (folding) flags_[0] |= take_hardware_flags();
   seek(start);
   const bool one_row = coords_.size() == 0 || coords_.back() + n <= plan.shape.back();
   for (std::size_t r = plan.operands.size(); r < at_.size(); ++r)
@@ -345,8 +368,12 @@ void Evaluator::run(std::int64_t start, std::int64_t n) {
       in[j] = at_[r];
     }
     for (int j = 0; j < step.nout; ++j) out[j] = at_[step.out[j]];
-    step.kernel(out, in, n);
+    if (step.watch == 0)
+      step.kernel(out, in, n);
+    else
+      run_watched(s, out, in, n);
   }
+  if (folding) take_hardware_flags();
   for (std::size_t o = 0; o < plan.operands.size(); ++o)
     if (p_.sources_[o].first_use == steps) load(o, n);
   for (std::size_t k = 0; k < plan.outputs.size(); ++k) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backend/backend.hpp"
+#include "backend/cpu/fp_flags.hpp"
 #include "backend/cpu/kernels.hpp"
 
 namespace galop::cpu {
@@ -40,6 +41,10 @@ class Program {
     std::uint16_t in[3];
     std::uint16_t out[2];
     std::uint8_t nin, nout;
+    std::uint8_t watch = 0;  // floating-point flags that somebody wants
+    FlagTest test = FlagTest::none;
+    Op op = Op::cast;
+    DType loop = DType::bool_, result = DType::bool_;
   };
 
   const Plan& plan_;
@@ -81,6 +86,7 @@ class Evaluator {
   void gather(std::size_t operand, std::int64_t n, char* to) const;
   void store(std::size_t output, std::int64_t n);
   const char* address(const void* base, const Dims& strides) const;
+  void run_watched(int step, void* const* out, const void* const* in, std::int64_t n);
 
   const Program& p_;
   std::unique_ptr<char[]> memory_;
@@ -93,6 +99,7 @@ class Evaluator {
   bool streamed_ = false;
   void* redirect_ = nullptr;  // where register `redirected_` is to be written
   std::uint16_t redirected_ = 0;
+  std::vector<std::uint8_t> flags_;  // as Plan::faults
 };
 
 /// Runs a plan with outputs over all threads.

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/cpu/fp_flags.hpp"
 #include "backend/cpu/kernels.hpp"
 #include "backend/cpu/threads.hpp"
 #include "galop/error.hpp"
@@ -82,7 +83,7 @@ void scan_dense(const Item& item, char* at, std::int64_t n, bool first, char* ac
 }  // namespace
 
 void run_scan(Op op, DType t, const Dims& shape, const void* in, const Dims& in_strides, void* out,
-              const Dims& out_strides) {
+              const Dims& out_strides, std::uint8_t* flags) {
   const Kernels& k = kernels();
   const bool half = compute_dtype(op, t) != t;
   const int loop = static_cast<int>(half ? DType::float32 : t);
@@ -116,7 +117,9 @@ void run_scan(Op op, DType t, const Dims& shape, const void* in, const Dims& in_
   const std::int64_t groups = side_by_side ? lines / shape[last - 1] * groups_in_row : lines;
   const std::int64_t grain = std::max<std::int64_t>(1, kGrain / (n * together));
 
+  const bool watched = flags && flag_test(op, t == DType::float16 ? DType::float32 : t) == FlagTest::hardware;
   parallel_for(groups, grain, [&](std::int64_t begin, std::int64_t end, int) {
+    const HardwareFlags hardware(watched ? flags : nullptr);
     std::vector<char> buffer(static_cast<std::size_t>(kChunk * size));
     std::vector<float> wide(half ? kChunk + 1 : 0);
     alignas(16) char acc[16];

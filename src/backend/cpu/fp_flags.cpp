@@ -1,0 +1,343 @@
+// Floating-point flags by tests of operands and results.
+#include "backend/cpu/fp_flags.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <cstring>
+#include <limits>
+
+#include "backend/cpu/scalar_math.hpp"
+
+namespace galop::cpu {
+namespace {
+
+using faults::kDivide;
+using faults::kInvalid;
+using faults::kOverflow;
+using faults::kUnderflow;
+
+constexpr std::int64_t kPiece = 256;
+
+// Whether an infinite result of finite operands is a pole of the function rather than a number too large.
+template <class T>
+bool at_pole(Op op, T x, T y) {
+  switch (op) {
+    case Op::log:
+    case Op::log2:
+    case Op::log10:
+    case Op::log1p:
+    case Op::arctanh:
+      return true;
+    case Op::power:
+    case Op::float_power:
+      return x == T(0);
+    case Op::floor_divide:
+    case Op::divmod:
+      return y == T(0);
+    default:
+      return false;
+  }
+}
+
+// Whether a result of 0 or below the normal range has lost digits, for the functions that approach zero.
+template <class T>
+bool underflows(Op op, T x, T y, T r) {
+  switch (op) {
+    case Op::exp:
+    case Op::exp2:
+    case Op::erfc:
+      return true;
+    case Op::power:
+    case Op::float_power:
+      return x != T(0) && std::isfinite(y);
+    case Op::nextafter:
+      return x != y;
+    case Op::ldexp:
+      return x != T(0) && r == T(0);
+    default:
+      return false;
+  }
+}
+
+// 0 times a number is 0, or NaN when it is not finite; eight sums, so that the processor need not wait for each.
+template <class T>
+bool all_finite(const T* r, std::int64_t n) {
+  T sum[8] = {};
+  std::int64_t i = 0;
+  for (; i + 8 <= n; i += 8)
+    for (int k = 0; k < 8; ++k) sum[k] += r[i + k] * T(0);
+  for (; i < n; ++i) sum[0] += r[i] * T(0);
+  T total = T(0);
+  for (T s : sum) total += s;
+  return total == T(0);
+}
+
+template <class T>
+std::uint8_t of_results(Op op, const T* x, const T* y, const T* r, std::int64_t n, bool underflow) {
+  if (!underflow && all_finite(r, n)) return 0;
+  std::uint8_t flags = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const T a = x[i], b = y ? y[i] : T(0), c = r[i];
+    if (std::isfinite(c)) {
+      if (underflow && std::fabs(c) < std::numeric_limits<T>::min() && std::isfinite(a) && underflows(op, a, b, c))
+        flags |= kUnderflow;
+    } else if (std::isnan(c)) {
+      if (!std::isnan(a) && !std::isnan(b) && op != Op::spacing) flags |= kInvalid;
+    } else if (std::isfinite(a) && (std::isfinite(b) || op == Op::nextafter)) {
+      flags |= at_pole(op, a, b) ? kDivide : kOverflow;
+      // NumPy subtracts the infinite quotient from itself.
+      if ((op == Op::floor_divide || op == Op::divmod) && b != T(0)) flags |= kInvalid;
+    } else if (op == Op::power && a == T(0) && std::isinf(b)) {
+      flags |= kDivide;
+    }
+  }
+  return flags;
+}
+
+// The modulus.
+template <class T>
+std::uint8_t of_modulus(const std::complex<T>* x, const T* r, std::int64_t n) {
+  if (all_finite(r, n)) return 0;
+  for (std::int64_t i = 0; i < n; ++i)
+    if (std::isinf(r[i]) && std::isfinite(x[i].real()) && std::isfinite(x[i].imag())) return kOverflow;
+  return 0;
+}
+
+// float16 has no arithmetic of its own, and some processors no conversion to it. `step` is how far apart the numbers
+// lie.
+template <class T>
+std::uint8_t of_halves(const T* x, int step, const std::uint16_t* r, std::int64_t n, bool underflow) {
+  std::uint8_t flags = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const auto v = static_cast<double>(x[i * step]);
+    if ((r[i] & 0x7fff) == 0x7c00 && std::isfinite(v)) flags |= kOverflow;
+    if (underflow && std::fabs(v) < 0x1p-14 && std::nearbyint(v * 0x1p24) != v * 0x1p24) flags |= kUnderflow;
+  }
+  return flags;
+}
+
+std::uint8_t of_halves(const void* x, DType from, const std::uint16_t* r, std::int64_t n, bool underflow) {
+  const bool any = underflow || std::any_of(r, r + n, [](std::uint16_t h) { return (h & 0x7fff) == 0x7c00; });
+  if (!any) return 0;
+  switch (from) {
+    case DType::float32:
+    case DType::complex64:
+      return of_halves(static_cast<const float*>(x), is_complex(from) ? 2 : 1, r, n, underflow);
+    case DType::float64:
+    case DType::complex128:
+      return of_halves(static_cast<const double*>(x), is_complex(from) ? 2 : 1, r, n, underflow);
+    default:  // integers
+      return std::any_of(r, r + n, [](std::uint16_t h) { return (h & 0x7fff) == 0x7c00; }) ? kOverflow : 0;
+  }
+}
+
+template <class T>
+std::uint8_t of_division(Op op, const void* x_, const void* y_, std::int64_t n) {
+  const T *x = static_cast<const T*>(x_), *y = static_cast<const T*>(y_);
+  bool zero = false, beyond = false;
+  for (std::int64_t i = 0; i < n; ++i) zero |= y[i] == T(0);
+  if (std::numeric_limits<T>::is_signed && (op == Op::floor_divide || op == Op::divmod))
+    for (std::int64_t i = 0; i < n; ++i)
+      beyond |= (y[i] == static_cast<T>(-1)) & (x[i] == std::numeric_limits<T>::min());
+  return static_cast<std::uint8_t>((zero ? kDivide : 0) | (beyond ? kOverflow : 0));
+}
+
+template <class T>
+std::uint8_t of_inverse(const void* x_, std::int64_t n) {
+  const T* x = static_cast<const T*>(x_);
+  bool zero = false;
+  for (std::int64_t i = 0; i < n; ++i) zero |= x[i] == T(0);
+  return zero ? kDivide | kInvalid : 0;
+}
+
+std::uint8_t of_integers(Op op, DType t, const void* x, const void* y, std::int64_t n) {
+  const auto test = [&]<class T>(T) { return y ? of_division<T>(op, x, y, n) : of_inverse<T>(x, n); };
+  switch (t) {
+    case DType::int8:
+      return test(std::int8_t{});
+    case DType::int16:
+      return test(std::int16_t{});
+    case DType::int32:
+      return test(std::int32_t{});
+    case DType::int64:
+      return test(std::int64_t{});
+    case DType::uint16:
+      return test(std::uint16_t{});
+    case DType::uint32:
+      return test(std::uint32_t{});
+    case DType::uint64:
+      return test(std::uint64_t{});
+    default:
+      return test(std::uint8_t{});
+  }
+}
+
+// The quotients once more by NumPy's formula: the kernel also computes the branch that it does not take.
+template <class T>
+std::uint8_t of_quotients(const void* x_, const void* y_, std::int64_t n) {
+  const auto *x = static_cast<const std::complex<T>*>(x_), *y = static_cast<const std::complex<T>*>(y_);
+  take_hardware_flags();
+  for (std::int64_t i = 0; i < n; ++i) {
+    const volatile std::complex<T> keep = over(x[i], y[i]);
+    static_cast<void>(keep);
+  }
+  return take_hardware_flags();
+}
+
+template <class T>
+bool is_nan(const std::complex<T>& z) {
+  return std::isnan(z.real()) || std::isnan(z.imag());
+}
+
+// The kernel has a NaN ready for zero to a power that is not positive, and compares the NaNs among its operands.
+template <class T>
+std::uint8_t of_powers(const void* x_, const void* y_, std::int64_t n, std::uint8_t flags) {
+  const auto *x = static_cast<const std::complex<T>*>(x_), *y = static_cast<const std::complex<T>*>(y_);
+  const std::complex<T> zero;
+  bool numbers = false, of_zero = false;
+  for (std::int64_t i = 0; i < n; ++i) {
+    numbers = numbers || (!is_nan(x[i]) && !is_nan(y[i]));
+    of_zero = of_zero || (x[i] == zero && y[i] != zero && !(y[i].real() > T(0)));
+  }
+  return static_cast<std::uint8_t>((numbers ? flags : flags & ~kInvalid) | (of_zero ? kInvalid : 0));
+}
+
+// Runs the kernel over memory that is not its operands'.
+std::uint8_t run_piece(const Watched& w, void* const* out, const void* const* in, std::int64_t n, std::uint8_t watch) {
+  if (w.test != FlagTest::results) {
+    const bool single = w.loop == DType::complex64;
+    take_hardware_flags();
+    w.kernel(out, in, n);
+    const std::uint8_t raised = take_hardware_flags();
+    if (w.test == FlagTest::complex_power)
+      return single ? of_powers<float>(in[0], in[1], n, raised) : of_powers<double>(in[0], in[1], n, raised);
+    if (raised == 0) return 0;
+    return single ? of_quotients<float>(in[0], in[1], n) : of_quotients<double>(in[0], in[1], n);
+  }
+  w.kernel(out, in, n);
+  const bool two = info(w.op).nin == 2 && !info(w.op).int_second;
+  const bool underflow = watch & kUnderflow;
+  std::uint8_t flags = 0;
+  if (w.result == DType::float16)
+    return of_halves(in[0], w.loop, static_cast<const std::uint16_t*>(out[0]), n, underflow);
+  if (w.loop == DType::complex64)
+    return of_modulus(static_cast<const std::complex<float>*>(in[0]), static_cast<const float*>(out[0]), n);
+  if (w.loop == DType::complex128)
+    return of_modulus(static_cast<const std::complex<double>*>(in[0]), static_cast<const double*>(out[0]), n);
+  for (int k = 0; k < (w.op == Op::divmod ? 2 : 1); ++k) {
+    if (w.loop == DType::float32)
+      flags |= of_results(w.op, static_cast<const float*>(in[0]), two ? static_cast<const float*>(in[1]) : nullptr,
+                          static_cast<const float*>(out[k]), n, underflow);
+    else
+      flags |= of_results(w.op, static_cast<const double*>(in[0]), two ? static_cast<const double*>(in[1]) : nullptr,
+                          static_cast<const double*>(out[k]), n, underflow);
+  }
+  return flags;
+}
+
+}  // namespace
+
+FlagTest flag_test(Op op, DType loop) {
+  const bool real = kind(loop) == 'f';
+  const bool integer = is_integer(loop);
+  switch (op) {
+    case Op::add:
+    case Op::subtract:
+    case Op::multiply:
+    case Op::square:
+      return is_inexact(loop) ? FlagTest::hardware : FlagTest::none;
+    case Op::divide:
+      return is_complex(loop) ? FlagTest::complex_divide : FlagTest::hardware;
+    case Op::reciprocal:
+      return integer ? FlagTest::integer_inverse : FlagTest::hardware;
+    case Op::sqrt:
+    case Op::degrees:
+    case Op::radians:
+    case Op::rad2deg:
+    case Op::deg2rad:
+      return FlagTest::hardware;
+    case Op::floor_divide:
+    case Op::remainder:
+    case Op::divmod:
+    case Op::fmod:
+      return integer ? FlagTest::integer_divide : FlagTest::results;
+    case Op::power:
+    case Op::float_power:
+      return real ? FlagTest::results : integer ? FlagTest::none : FlagTest::complex_power;
+    case Op::absolute:
+      return is_complex(loop) ? FlagTest::results : FlagTest::none;
+    case Op::cbrt:
+    case Op::exp:
+    case Op::exp2:
+    case Op::expm1:
+    case Op::log:
+    case Op::log2:
+    case Op::log10:
+    case Op::log1p:
+    case Op::logaddexp:
+    case Op::logaddexp2:
+    case Op::sin:
+    case Op::cos:
+    case Op::tan:
+    case Op::arcsin:
+    case Op::arccos:
+    case Op::arctan:
+    case Op::arctan2:
+    case Op::hypot:
+    case Op::sinh:
+    case Op::cosh:
+    case Op::tanh:
+    case Op::arcsinh:
+    case Op::arccosh:
+    case Op::arctanh:
+    case Op::erf:
+    case Op::erfc:
+    case Op::ldexp:
+    case Op::nextafter:
+    case Op::spacing:
+      // Complex functions are the C library's, one after the other, as in NumPy.
+      return loop == DType::float16 ? FlagTest::none : real ? FlagTest::results : FlagTest::hardware;
+    default:
+      return FlagTest::none;
+  }
+}
+
+FlagTest cast_flag_test(DType from, DType to) {
+  if (to == DType::float16) return from == DType::bool_ || itemsize(from) == 1 ? FlagTest::none : FlagTest::results;
+  if (!is_inexact(from) || to == DType::bool_) return FlagTest::none;
+  if (is_integer(to)) return FlagTest::hardware;
+  return itemsize(real_dtype(to)) < itemsize(real_dtype(from)) ? FlagTest::hardware : FlagTest::none;
+}
+
+std::uint8_t run_other(const Watched& w, void* const* out, const void* const* in, std::int64_t n, std::uint8_t watch) {
+  if (w.test == FlagTest::integer_divide || w.test == FlagTest::integer_inverse) {
+    const std::uint8_t flags =
+        of_integers(w.op, w.loop, in[0], w.test == FlagTest::integer_divide ? in[1] : nullptr, n);
+    w.kernel(out, in, n);
+    return flags;
+  }
+  const int nin = info(w.op).nin, nout = info(w.op).nout;
+  bool over_operand = false;
+  for (int k = 0; k < nout; ++k)
+    for (int j = 0; j < nin; ++j) over_operand = over_operand || out[k] == in[j];
+  if (!over_operand) return run_piece(w, out, in, n, watch);
+  // The kernel writes over what the test has to see: it gets copies, a piece after the other.
+  alignas(64) char copies[2][kPiece * 16];
+  const std::int64_t in_size[2] = {itemsize(w.loop), info(w.op).int_second ? 8 : itemsize(w.loop)};
+  const std::int64_t out_size[2] = {itemsize(w.result), nout > 1 ? itemsize(result_dtype(w.op, 1, w.loop)) : 0};
+  std::uint8_t flags = 0;
+  for (std::int64_t done = 0; done < n; done += kPiece) {
+    const std::int64_t here = std::min(kPiece, n - done);
+    const void* from[2] = {copies[0], copies[1]};
+    void* to[2] = {};
+    for (int j = 0; j < nin; ++j)
+      std::memcpy(copies[j], static_cast<const char*>(in[j]) + done * in_size[j],
+                  static_cast<std::size_t>(here * in_size[j]));
+    for (int k = 0; k < nout; ++k) to[k] = static_cast<char*>(out[k]) + done * out_size[k];
+    flags |= run_piece(w, to, from, here, watch);
+  }
+  return flags;
+}
+
+}  // namespace galop::cpu
