@@ -1,7 +1,6 @@
 """NumPy's .npy and .npz files: load, save, savez, savez_compressed."""
 
 import os
-import struct
 from collections.abc import Mapping
 
 from ._common import core
@@ -84,9 +83,10 @@ def load(file, mmap_mode=None, allow_pickle=False, fix_imports=True, encoding="A
             raise ValueError(f"[load] mmap_mode needs the name of a file; got {file!r}")
         return _load_object(file)
     name = os.fsencode(file)
-    with open(name, "rb") as f:
-        if f.seekable() and f.read(4).startswith((b"PK\3\4", b"PK\5\6")):
-            return NpzFile(core.Npz(name, False), os.fspath(file))
+    if os.path.isfile(name):  # a pipe can be opened once only
+        with open(name, "rb") as f:
+            if f.read(4).startswith((b"PK\3\4", b"PK\5\6")):
+                return NpzFile(core.Npz(name, False), os.fspath(file))
     return core.load_path(name, mmap_mode)
 
 

@@ -31,6 +31,9 @@ void refuse_zip(const io::Source& s) {
 }
 
 array map_file(const fs::path& file, MapMode mode) {
+  std::error_code ignored;
+  if (fs::exists(file, ignored) && !fs::is_regular_file(file, ignored))
+    throw ValueError("[load] only regular files can be mapped; got " + file.string());
   const std::unique_ptr<io::Source> s = io::open_source(file);
   refuse_zip(*s);
   std::int64_t at = 0;
@@ -42,7 +45,6 @@ array map_file(const fs::path& file, MapMode mode) {
   const io::Handle handle(::open(file.c_str(), (write ? O_RDWR : O_RDONLY) | O_CLOEXEC));
   if (handle.get() < 0) io::throw_errno("load", file, "cannot be opened");
   const Dims strides = io::ordered_strides(h.shape, itemsize(h.dtype), h.fortran);
-  // A file without values, or with a single block of none, has nothing to map.
   auto map = h.bytes() == 0 ? nullptr
                             : std::make_shared<io::Mapping>(handle, h.offset + h.bytes(),
                                                             mode == MapMode::read ? io::Mapping::Mode::read
