@@ -20,7 +20,7 @@ PYTEST ?= $(PY) -m pytest -q -n 2
 
 SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.cpp' '*.hpp' '*-inl.h')
 
-.PHONY: setup build install demo test ctest pytest bench fuzz format check-format tidy sanitize tsan clean
+.PHONY: setup build install demo test ctest pytest bench fuzz stubs format check-format tidy sanitize tsan clean
 
 setup:
 	@tools/setup.sh
@@ -60,6 +60,10 @@ bench: install
 fuzz: install
 	@$(FUZZ)
 	@PYTHON=$(PY) tools/fuzz.sh $(BUILD) $(FUZZ_SECONDS)
+
+# The type stubs, from the table and the signatures of the built package.
+stubs: build
+	@PYTHONPATH=$(BUILD)/python $(PY) tools/stubs.py
 
 format:
 	@clang-format -i $(SOURCES)
