@@ -1,5 +1,5 @@
-// A Draw becomes launches: numbers that take one draw each at once; others in two passes over as many words as will do,
-// with what libm has to decide or to finish in between and behind.
+// A Draw becomes launches: numbers that take one draw each at once; normals and selections, in two passes, over as many
+// words as will do, with what libm has to decide or to finish in between and behind.
 #include "backend/cuda/draw.hpp"
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -43,7 +44,7 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; 
 // How a draw uses its stream.
 struct Job {
   Kernel kernel{};           // PCG64's, of one pass or the first of two
-  bool two_passes = false;   // the second pass is the next kernel
+  bool selects = false;      // in two passes, the second of which is the next kernel; normals in one
   int item_bits = 64;        // bits of the stream that an item takes
   bool wide = true;          // items are draws of 64 bits, else draws of 32 bits or parts of such
   double share = 1;          // of items that give a number
@@ -80,12 +81,12 @@ void bounded_integers(const Draw& d, Job& job, Args& a) {
     a.count = d.last + 1;
     a.threshold = (most - d.last) % a.count;
     job.share = 1 - static_cast<double>(a.threshold) / (static_cast<double>(most) + 1);
-    job.two_passes = a.threshold != 0;
+    job.selects = a.threshold != 0;
   } else {
     job.share = (static_cast<double>(d.last) + 1) / (static_cast<double>(a.mask) + 1);
-    job.two_passes = a.mask != d.last;
+    job.selects = a.mask != d.last;
   }
-  job.kernel = job.two_passes ? after(direct, 1) : direct;
+  job.kernel = job.selects ? after(direct, 1) : direct;
 }
 
 // False where no kernel serves.
@@ -112,8 +113,8 @@ bool plan(const Draw& d, Job& job, Args& a) {
       return true;
     case Draw::Kind::normal:
       if ((!f64 && !f32) || (f32 && d.scaled)) return false;
-      job.kernel = f64 ? Kernel::pcg64_normal64_find : Kernel::pcg64_normal32_find;
-      job.two_passes = true;
+      job.kernel = f64 ? Kernel::pcg64_normal64 : Kernel::pcg64_normal32;
+      job.selects = true;
       job.wide = f64;
       job.item_bits = f64 ? 64 : 32;
       job.share = 0.984;  // some 1.5 % of the draws decide about another
@@ -121,7 +122,7 @@ bool plan(const Draw& d, Job& job, Args& a) {
     case Draw::Kind::polar:
       if (!f64 || d.n % 2 != 0) return false;
       job.kernel = Kernel::pcg64_polar_find;
-      job.two_passes = true;
+      job.selects = true;
       job.item_bits = 128;
       job.share = 0.7853;  // a circle in its square
       job.results = d.n / 2;
@@ -223,7 +224,7 @@ void run_direct(Machine& machine, const Draw& d, const Job& job, Args& a) {
   machine.launch(of_stream(d, job.kernel), static_cast<unsigned>(ceil_div(words, a.chunk)), a, describe(d, job));
 }
 
-// The device memory of the two passes, one piece after the other.
+// The device memory of the passes, one piece after the other.
 struct Layout {
   std::int64_t bytes = 0;
   template <class T>
@@ -235,35 +236,45 @@ struct Layout {
 };
 
 struct Head {
-  Outcome outcome{};
   NormalTables tables{};
   Decision decisions[kDoubts]{};
 };
 
+constexpr std::int64_t kFirstFixes = 8000;
+
 // Whether the numbers are there; else they are to be made again, with more words or more decisions, or by the host.
 enum class Passed { yes, with_more_words, with_decisions, never };
 
-Passed run_passes(Machine& machine, const Draw& d, const Job& job, Args a, std::int64_t blocks,
+Passed run_passes(Machine& machine, const Draw& d, const Job& job, Args a, std::int64_t blocks, std::int64_t words,
                   std::vector<Decision>& decisions, i64& end) {
   const bool normal = d.kind == Draw::Kind::normal, polar = d.kind == Draw::Kind::polar;
-  const std::int64_t words = blocks * kWarps * a.chunk;
-  a.fix_room = normal ? static_cast<u64>(d.n / 512 + 1024) : polar ? static_cast<u64>(d.n / 16 + 1024) : 0;
-  const auto fixes = static_cast<std::int64_t>(a.fix_room);
+  a.tiles = words / kTileWords;
+  // One in 3900 is of the tail, and libm is asked about a quarter of these.
+  a.tail_room = normal ? static_cast<u64>(d.n / 1024 + 1024) : 0;
+  a.fix_room = normal ? a.tail_room : polar ? static_cast<u64>(d.n / 16 + 1024) : 0;
+  const auto fixes = static_cast<std::int64_t>(a.fix_room), tails = static_cast<std::int64_t>(a.tail_room);
   Layout l;
-  const std::int64_t at_head = l.add<Head>(1), at_doubts = l.add<Doubt>(kDoubts),
-                     at_warps = l.add<u64>(blocks * kWarps), at_blocks = l.add<u64>(blocks),
-                     at_masks = l.add<u32>(normal ? words / 32 * (64 / job.item_bits) : 0),
-                     at_index = l.add<i64>(fixes), at_value = l.add<double>(fixes),
-                     at_x = l.add<double>(polar ? fixes : 0), at_y = l.add<double>(polar ? fixes : 0);
+  // The arguments of what libm finishes come right behind the outcome: one copy brings both.
+  const std::int64_t at_head = l.add<Head>(1), at_outcome = l.bytes;
+  l.bytes += static_cast<std::int64_t>(sizeof(Outcome));
+  const std::int64_t at_value = l.add<double>(fixes), at_index = l.add<i64>(fixes),
+                     at_x = l.add<double>(polar ? fixes : 0), at_y = l.add<double>(polar ? fixes : 0),
+                     at_doubts = l.add<Doubt>(kDoubts), at_tail_index = l.add<i64>(tails),
+                     at_tail_value = l.add<double>(tails);
+  const std::int64_t at_warps = l.add<u64>(normal ? 0 : blocks * kWarps), at_blocks = l.add<u64>(normal ? 0 : blocks);
+  const std::int64_t at_ticket = l.add<u64>(normal ? 1 : 0), at_status = l.add<u64>(normal ? a.tiles : 0);
   const Memory memory(machine, l.bytes);
   const auto inside = [&](std::size_t offset) { return at_head + static_cast<std::int64_t>(offset); };
-  a.outcome = memory.at<Outcome>(inside(offsetof(Head, outcome)));
+  a.outcome = memory.at<Outcome>(at_outcome);
   a.tables = memory.at<NormalTables>(inside(offsetof(Head, tables)));
   a.decisions = memory.at<Decision>(inside(offsetof(Head, decisions)));
   a.doubts = memory.at<Doubt>(at_doubts);
   a.warp_counts = memory.at<u64>(at_warps);
   a.block_counts = memory.at<u64>(at_blocks);
-  a.masks = memory.at<u32>(at_masks);
+  a.ticket = memory.at<u32>(at_ticket);
+  a.status = memory.at<u64>(at_status);
+  a.tail_index = memory.at<i64>(at_tail_index);
+  a.tail_value = memory.at<double>(at_tail_value);
   a.fix_index = memory.at<i64>(at_index);
   a.fix_value = memory.at<double>(at_value);
   a.fix_x = memory.at<double>(at_x);
@@ -273,6 +284,8 @@ Passed run_passes(Machine& machine, const Draw& d, const Job& job, Args a, std::
   std::copy(decisions.begin(), decisions.end(), head.decisions);
   a.decided = decisions.size();
   machine.upload(memory.at(at_head), &head, sizeof(Head));
+  machine.zero(memory.at(at_outcome), sizeof(Outcome));
+  if (normal) machine.zero(memory.at(at_ticket), l.bytes - at_ticket);
 
   std::optional<Memory> twister;
   if (d.stream == Draw::Stream::mt19937) {
@@ -283,11 +296,22 @@ Passed run_passes(Machine& machine, const Draw& d, const Job& job, Args a, std::
   }
   const std::string what = describe(d, job);
   machine.launch(of_stream(d, job.kernel), static_cast<unsigned>(blocks), a, what);
-  machine.launch(of_stream(d, after(job.kernel, 1)), static_cast<unsigned>(blocks), a, what);
-  Outcome outcome{};
-  machine.download(&outcome, a.outcome, sizeof outcome);
+  if (normal)
+    machine.launch(d.dtype == DType::float64 ? Kernel::normal64_tails : Kernel::normal32_tails,
+                   static_cast<unsigned>(ceil_div(tails, 4 * kThreads)), a, what);
+  else
+    machine.launch(of_stream(d, after(job.kernel, 1)), static_cast<unsigned>(blocks), a, what);
+  // The outcome, and as many of the arguments as there will be: what goes in one small copy.
+  struct First {
+    Outcome outcome;
+    double values[kFirstFixes];
+  };
+  const std::int64_t likely = std::min<std::int64_t>({kFirstFixes, fixes, polar ? d.n / 32 + 64 : d.n / 12'000 + 64});
+  const auto first = std::make_unique<First>();
+  machine.download(first.get(), a.outcome, static_cast<std::int64_t>(sizeof(Outcome)) + likely * 8);
+  const Outcome& outcome = first->outcome;
 
-  if (outcome.trouble != 0 || outcome.doubts > kDoubts) return Passed::never;
+  if (outcome.trouble != 0 || outcome.doubts > kDoubts || outcome.tails > a.tail_room) return Passed::never;
   if (outcome.doubts > 0) {
     std::vector<Doubt> doubts(outcome.doubts);
     machine.download(doubts.data(), a.doubts, static_cast<std::int64_t>(doubts.size() * sizeof(Doubt)));
@@ -306,9 +330,12 @@ Passed run_passes(Machine& machine, const Draw& d, const Job& job, Args a, std::
   if (outcome.fixes == 0) return Passed::yes;
 
   const auto count = static_cast<std::int64_t>(outcome.fixes);
-  std::vector<double> values(outcome.fixes);
-  machine.download(values.data(), a.fix_value, count * 8);
-  cpu_backend().parallel(count, 2048, [&](std::int64_t from, std::int64_t to) {
+  std::vector<double> values(first->values, first->values + std::min(count, likely));
+  if (count > likely) {
+    values.resize(outcome.fixes);
+    machine.download(values.data() + likely, a.fix_value + likely, (count - likely) * 8);
+  }
+  cpu_backend().parallel(count, 512, [&](std::int64_t from, std::int64_t to) {
     for (std::int64_t i = from; i < to; ++i) {
       double& v = values[static_cast<std::size_t>(i)];
       v = finish(d, v);
@@ -330,8 +357,11 @@ bool run_selection(Machine& machine, const Draw& d, const Job& job, Args& a, i64
   for (int attempt = 0; attempt < 8; ++attempt) {
     const std::int64_t tiles = ceil_div(job.words(static_cast<std::int64_t>(items)), kTileWords);
     a.chunk = kTileWords / kWarps * ceil_div(tiles, machine.most_blocks);
-    const std::int64_t blocks = ceil_div(tiles * kTileWords, a.chunk * kWarps);
-    const Passed passed = run_passes(machine, d, job, a, blocks, decisions, end);
+    const bool normal = d.kind == Draw::Kind::normal;
+    const std::int64_t blocks =
+        normal ? std::min(tiles, machine.most_blocks) : ceil_div(tiles * kTileWords, a.chunk * kWarps);
+    const std::int64_t words = normal ? tiles * kTileWords : blocks * kWarps * a.chunk;
+    const Passed passed = run_passes(machine, d, job, a, blocks, words, decisions, end);
     if (passed == Passed::yes) return true;
     if (passed == Passed::never) return false;
     if (passed == Passed::with_more_words) items *= 1.5;
@@ -366,7 +396,7 @@ bool run(Machine& machine, Draw& d) {
   a.n = job.results;
   a.out = d.out;
   i64 end = a.first + job.results;
-  if (!job.two_passes)
+  if (!job.selects)
     run_direct(machine, d, job, a);
   else if (!run_selection(machine, d, job, a, end))
     return false;

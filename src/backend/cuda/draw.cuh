@@ -8,6 +8,7 @@
 // Loops as they stand, or by two: unrolled further they only compile longer.
 #define GALOP_DRAW_ROLLED _Pragma("unroll 1")
 #define GALOP_DRAW_PAIRED _Pragma("unroll 2")
+#define GALOP_DRAW_TICKET(counter) atomicAdd(counter, 1u)
 #define GALOP_DRAW_LOG1P(x) log1p(x)
 #define GALOP_DRAW_EXP(x) exp(x)
 #endif
@@ -23,17 +24,23 @@ struct Pcg {
   const Stream& stream;
   U128 state;
 
-  Pcg(const Stream& s, i64 at) : stream(s), state(s.start) {
+  Pcg(const Stream& s, i64 at) : Pcg(s, s.start, at) {}
+  Pcg(const Stream& s, U128 from, i64 words) : stream(s), state(from) {
     GALOP_DRAW_ROLLED
-    for (int k = 0; at != 0; ++k, at >>= 1)
-      if (at & 1) leap(k);
+    for (int k = 0; words != 0; ++k, words >>= 1)
+      if (words & 1) leap(k);
   }
+  /// At word `words` - kMostLead.
+  static Pcg behind_lead(const Stream& s, i64 words) { return Pcg(s, s.lead, words); }
   /// The word it stands at, whose number is `at`.
   u64 word(i64 at) const {
     const u64 mixed = state.high ^ state.low;
     const int turn = static_cast<int>(state.high >> 58);
-    const u64 w = (mixed >> turn) | (mixed << ((64 - turn) & 63));
-    return at == 0 && stream.has_kept ? (w & 0xffffffffu) | (static_cast<u64>(stream.kept) << 32) : w;
+    // A rotation to the right, by halves.
+    const u32 high = static_cast<u32>(mixed >> 32), low = static_cast<u32>(mixed);
+    const u32 one = turn & 32 ? high : low, other = turn & 32 ? low : high;
+    const u64 w = (static_cast<u64>(__funnelshift_r(other, one, turn)) << 32) | __funnelshift_r(one, other, turn);
+    return stream.has_kept && at == 0 ? (w & 0xffffffffu) | (static_cast<u64>(stream.kept) << 32) : w;
   }
   /// 2^k words further.
   void leap(int k) { state = multiply_add(state, stream.leaps[k].factor, stream.leaps[k].term); }
@@ -46,18 +53,13 @@ struct Twister {
   i64 count;
 
   Twister(const Stream& s, i64) : words(s.words), count(s.word_count) {}
+  static Twister behind_lead(const Stream& s, i64) { return Twister(s, 0); }
   u64 word(i64 at) const {
     const u64 first = 2 * at < count ? words[2 * at] : 0, second = 2 * at + 1 < count ? words[2 * at + 1] : 0;
     return FirstOnTop ? (first << 32) | second : (second << 32) | first;
   }
   void leap(int) {}
 };
-
-/// Any word, for the few that are asked for out of turn.
-template <class Source>
-__noinline__ u64 word_at(const Stream& s, i64 at) {
-  return Source(s, at).word(at);
-}
 
 struct UnitPcg {
   static double unit(u64 w) { return static_cast<double>(static_cast<i64>(w >> 11)) * 0x1p-53; }

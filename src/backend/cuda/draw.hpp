@@ -16,21 +16,19 @@ namespace draw {
 
 // Every kernel, its name and what it does with its parameters `a`. The sources of words S are PCG64 and MT19937, whose
 // draws of 64 and of 32 bits pair words in different orders.
-#define GALOP_DRAW_STREAMS(X, S, W, N, U)                                 \
-  X(S##_uniform64, (direct<Uniform<U>, W>(a)))                            \
-  X(S##_uniform32, (direct<UniformFloat, N>(a)))                          \
-  X(S##_torch, (direct<Torch, N>(a)))                                     \
-  X(S##_bits, (direct<Bits, N>(a)))                                       \
-  GALOP_DRAW_INTEGERS(X, S##_8, (Integers<u8, u8>), N)                    \
-  GALOP_DRAW_INTEGERS(X, S##_16, (Integers<u16, u16>), N)                 \
-  GALOP_DRAW_INTEGERS(X, S##_32, (Integers<u32, u32>), N)                 \
-  GALOP_DRAW_INTEGERS(X, S##_32_64, (Integers<u32, u64>), N)              \
-  GALOP_DRAW_INTEGERS(X, S##_64, (Integers<u64, u64>), W)                 \
-  X(S##_normal64_find, (normal_find<NormalDouble<U>, W>(a)))              \
-  X(S##_normal64_write, (select_write<Normal<NormalDouble<U>, W>, W>(a))) \
-  X(S##_normal32_find, (normal_find<NormalFloat, N>(a)))                  \
-  X(S##_normal32_write, (select_write<Normal<NormalFloat, N>, N>(a)))     \
-  X(S##_polar_find, (select_count<Polar<U, W>, W>(a)))                    \
+#define GALOP_DRAW_STREAMS(X, S, W, N, U)                    \
+  X(S##_uniform64, (direct<Uniform<U>, W>(a)))               \
+  X(S##_uniform32, (direct<UniformFloat, N>(a)))             \
+  X(S##_torch, (direct<Torch, N>(a)))                        \
+  X(S##_bits, (direct<Bits, N>(a)))                          \
+  GALOP_DRAW_INTEGERS(X, S##_8, (Integers<u8, u8>), N)       \
+  GALOP_DRAW_INTEGERS(X, S##_16, (Integers<u16, u16>), N)    \
+  GALOP_DRAW_INTEGERS(X, S##_32, (Integers<u32, u32>), N)    \
+  GALOP_DRAW_INTEGERS(X, S##_32_64, (Integers<u32, u64>), N) \
+  GALOP_DRAW_INTEGERS(X, S##_64, (Integers<u64, u64>), W)    \
+  X(S##_normal64, (normal_tiles<NormalDouble<U>, W>(a)))     \
+  X(S##_normal32, (normal_tiles<NormalFloat, N>(a)))         \
+  X(S##_polar_find, (select_count<Polar<U, W>, W>(a)))       \
   X(S##_polar_write, (select_write<Polar<U, W>, W>(a)))
 #define GALOP_DRAW_BARE(...) __VA_ARGS__
 #define GALOP_DRAW_INTEGERS(X, S, M, N)                \
@@ -40,6 +38,8 @@ namespace draw {
 #define GALOP_DRAW_KERNELS(X)                                                \
   GALOP_DRAW_STREAMS(X, pcg64, Pcg, Pcg, UnitPcg)                            \
   GALOP_DRAW_STREAMS(X, mt19937, Twister<true>, Twister<false>, UnitTwister) \
+  X(normal64_tails, (normal_tails<NormalDouble<UnitPcg>>(a)))                \
+  X(normal32_tails, (normal_tails<NormalFloat>(a)))                          \
   X(fix_normal64, (fix_normals<double>(a)))                                  \
   X(fix_normal32, (fix_normals<float>(a)))                                   \
   X(fix_polar_pairs, (fix_polar(a)))                                         \
@@ -66,6 +66,7 @@ class Machine {
   virtual void release(void* p) noexcept = 0;
   virtual void upload(void* to, const void* from, std::int64_t bytes) = 0;
   virtual void download(void* to, const void* from, std::int64_t bytes) = 0;
+  virtual void zero(void* to, std::int64_t bytes) = 0;
   virtual void launch(Kernel k, unsigned blocks, const Args& a, const std::string& what) = 0;
 
   std::int64_t most_blocks = 2112;  // of a launch; the same on every GPU

@@ -8,8 +8,10 @@ using i64 = long long;
 
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
-constexpr int kTileWords = 2048;  // 64-bit words that a block looks at in one go
-constexpr int kLeaps = 48;        // PCG64 leaps over 2^0 … 2^47 words
+constexpr int kTileBits = 11;
+constexpr int kTileWords = 1 << kTileBits;  // 64-bit words that a block looks at in one go
+constexpr int kMostLead = 96;               // words before a tile that normals look at again
+constexpr int kLeaps = 48;                  // PCG64 leaps over 2^0 … 2^47 words
 constexpr int kTwister = 624;
 constexpr int kDoubts = 64;     // places whose acceptance the host decides
 constexpr int kStepUnits = 33;  // draws that one step of the ziggurat takes at most
@@ -26,6 +28,7 @@ struct Leap {
 // A source of 64-bit words, numbered from 0.
 struct Stream {
   U128 start;  // PCG64: the state whose output is word 0
+  U128 lead;   // PCG64: kMostLead words before
   Leap leaps[kLeaps];
   u32 has_kept, kept;  // PCG64: the upper half of word 0 is `kept`, and the draws begin with it
   const u32* words;    // MT19937: 32-bit words, two of which make a word
@@ -48,6 +51,7 @@ struct Outcome {
   u64 total;    // numbers found in the words looked at
   u64 end;      // items used up by the first n numbers
   u64 doubts;   // listed in Args::doubts as far as they fit
+  u64 tails;    // numbers of the normal distribution's tail, likewise
   u64 fixes;    // numbers that the host's libm finishes, likewise
   u64 trouble;  // a case that the kernels do not cover
 };
@@ -74,7 +78,6 @@ struct Args {
   // Selections.
   u64* warp_counts;
   u64* block_counts;
-  u32* masks;  // normals: for 32 words at a time, which of the first, then of the second items make a number
   Outcome* outcome;
   Doubt* doubts;
   const Decision* decisions;
@@ -85,6 +88,13 @@ struct Args {
   double* fix_x;
   double* fix_y;
   u64 fix_room;
+  // Normals.
+  i64 tiles;
+  u32* ticket;
+  u64* status;  // of each tile
+  i64* tail_index;
+  double* tail_value;
+  u64 tail_room;
   // MT19937: lanes that stand `lane_words` apart, each with a window of 624 words.
   u32* windows;
   const u64* polynomial;

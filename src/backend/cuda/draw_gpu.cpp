@@ -12,6 +12,7 @@ class Gpu final : public draw::Machine {
   void release(void* p) noexcept override { gpu_.release(p); }
   void upload(void* to, const void* from, std::int64_t bytes) override { gpu_.upload(to, from, bytes); }
   void download(void* to, const void* from, std::int64_t bytes) override { gpu_.download(to, from, bytes); }
+  void zero(void* to, std::int64_t bytes) override { gpu_.fill_bytes(to, 0, bytes); }
   void launch(draw::Kernel k, unsigned blocks, const draw::Args& a, const std::string& what) override {
     const std::string name = draw::kernel_name(k);
     const CUfunction f = gpu_.kernel(

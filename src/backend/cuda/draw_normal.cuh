@@ -5,271 +5,18 @@
 // step from before could pass over is the start of a step; from there on the chain is followed, a few draws mostly.
 // libm decides whether a wedge or a tail accepts; where the device's own functions are too near to the border, and
 // where the bits of a result depend on libm's last bit, the host is asked. Follows draw.cuh.
+//
+// One kernel makes the words of a tile, keeps them, finds its chain, learns from the tiles before it where its numbers
+// go, and writes them. Numbers of the tail, one in four thousand, get their place there and their value in a second.
 
 constexpr int kBefore = 96;  // items before a tile that are looked at again: where its chain comes from
 constexpr int kAfter = kStepUnits - 1;
 constexpr int kSpecials = 640;  // places of a tile that are not taken at once; some 1.3 % of them are expected
+constexpr int kTails = 64;      // of these, numbers of the tail: one is expected
 
-template <class Unit53>
-struct NormalDouble {
-  using Unit = u64;
-  using T = double;
-  static double unit(u64 w) { return Unit53::unit(w); }
-  static u64 place(u64 w) { return (w >> 9) & 0xfffffffffffffu; }
-  static u64 k(const NormalTables& z, u32 layer) { return z.k[layer]; }
-  static double w(const NormalTables& z, u32 layer) { return z.w[layer]; }
-  static double f(const NormalTables& z, u32 layer) { return z.f[layer]; }
-  static double r(const NormalTables& z) { return z.r; }
-  static double inverse_r(const NormalTables& z) { return z.inverse_r; }
-  static double log1p_of(double x) { return GALOP_DRAW_LOG1P(x); }
-  /// libm may differ from the device by this, as a share of the value.
-  static constexpr double kMargin = 0x1p-49;
-};
-
-struct NormalFloat {
-  using Unit = u32;
-  using T = float;
-  static float unit(u32 w) { return unit_float(w); }
-  static u32 place(u32 w) { return w >> 9; }
-  static u32 k(const NormalTables& z, u32 layer) { return z.kf[layer]; }
-  static float w(const NormalTables& z, u32 layer) { return z.wf[layer]; }
-  static float f(const NormalTables& z, u32 layer) { return z.ff[layer]; }
-  static float r(const NormalTables& z) { return z.rf; }
-  static float inverse_r(const NormalTables& z) { return z.inverse_rf; }
-  static float log1p_of(float x) { return static_cast<float>(GALOP_DRAW_LOG1P(static_cast<double>(x))); }
-  static constexpr double kMargin = 0x1p-20;
-};
-
-/// What the step from `item` on takes and gives, the draws being at(0), at(1) …
-template <class P, class At>
-u32 normal_step(const Args& a, i64 item, At at) {
-  const NormalTables& z = *a.tables;
-  const auto bits = at(0);
-  const u32 layer = static_cast<u32>(bits) & 255u;
-  const auto place = P::place(bits);
-  if (place < P::k(z, layer)) return 1 | kMakes;
-  bool doubtful = false;
-  u32 step = 0;
-  if (layer == 0) {
-    GALOP_DRAW_ROLLED
-    for (u32 taken = 3; taken <= kStepUnits && step == 0; taken += 2) {
-      const auto xx = -P::inverse_r(z) * P::log1p_of(-P::unit(at(taken - 2)));
-      const auto yy = -P::log1p_of(-P::unit(at(taken - 1)));
-      const double left = static_cast<double>(yy + yy), right = static_cast<double>(xx * xx);
-      doubtful = doubtful || fabs(left - right) <= GALOP_DRAW_DOUBT * P::kMargin * (left + right);
-      if (yy + yy > xx * xx) step = taken | kTail | kMakes;
-    }
-    if (step == 0) {
-      a.outcome->trouble = 1;
-      step = 1;
-    }
-  } else {
-    const double x = static_cast<double>(static_cast<typename P::T>(place) * P::w(z, layer));
-    const auto height = (P::f(z, layer - 1) - P::f(z, layer)) * P::unit(at(1)) + P::f(z, layer);
-    const double density = GALOP_DRAW_EXP(-0.5 * x * x);
-    doubtful = fabs(static_cast<double>(height) - density) <= GALOP_DRAW_DOUBT * 0x1p-49 * density;
-    step = static_cast<double>(height) < density ? 2 | kMakes : 2;
-  }
-  if (!doubtful) return step;
-  GALOP_DRAW_ROLLED
-  for (u64 k = 0; k < a.decided; ++k)
-    if (a.decisions[k].item == item) return static_cast<u32>(a.decisions[k].step);
-  const u64 slot = atomicAdd(&a.outcome->doubts, static_cast<u64>(1));
-  if (slot < kDoubts) {
-    a.doubts[slot].item = item;
-    GALOP_DRAW_ROLLED
-    for (int k = 0; k < kStepUnits; ++k) a.doubts[slot].units[k] = static_cast<u64>(at(k));
-  }
-  return step;
-}
-
-/// Item s of a tile, which takes more than one draw, begins a step. `step` holds what each item's step takes and gives.
-inline bool begins(const u8* step, int s, bool whole_past, u64* trouble) {
-  int sure = s;
-  for (bool moved = true; moved;) {
-    moved = false;
-    int j = sure - kStepUnits + 1;
-    if (j < 0 && !whole_past) {
-      *trouble = 3;
-      return false;
-    }
-    GALOP_DRAW_ROLLED
-    for (j = j < 0 ? 0 : j; j < sure; ++j) {
-      if (j + static_cast<int>(step[j] & kTakes) <= sure) continue;
-      sure = j;  // its step would pass over the place
-      moved = true;
-      break;
-    }
-  }
-  while (sure < s) sure += static_cast<int>(step[sure] & kTakes);
-  return sure == s;
-}
-
-/// Which items make a number, as masks, and how many for each warp of normal_write.
-template <class P, class Source>
-void normal_find(const Args& a) {
-  using Unit = typename P::Unit;
-  constexpr int kItems = 8 / sizeof(Unit);
-  constexpr int kHalo = (kBefore + kAfter) / kItems;  // words that are looked at beside the tile's
-  constexpr int kAhead = kAfter / kItems;
-  constexpr int kSeen = kBefore + kTileWords * kItems;
-  __shared__ u64 words[kTileWords + kHalo];
-  __shared__ u64 count[kWarps];
-  __shared__ Unit k[256];
-  __shared__ u8 step[kSeen];
-  __shared__ u8 covered[kSeen];
-  __shared__ u16 special[kSpecials];
-  __shared__ u32 specials;
-  const Unit* const units = reinterpret_cast<const Unit*>(words);
-  const int t = static_cast<int>(threadIdx.x), warp = t / 32, lane = t % 32;
-  i64 base = static_cast<i64>(blockIdx.x) * kWarps * a.chunk;
-  const int tiles = static_cast<int>(a.chunk * kWarps / kTileWords);
-  k[t] = P::k(*a.tables, static_cast<u32>(t));
-  if (t < kWarps) count[t] = 0;
-  if (t < kHalo) {
-    const i64 i = base - (kHalo - kAhead) + t;
-    words[t] = i < 0 ? 0 : Source(a.stream, i).word(i);
-  }
-  Source s(a.stream, base + kAhead + t);
-  for (int tile = 0; tile < tiles; ++tile, base += kTileWords) {
-    if (tile > 0) {
-      const u64 old = words[kTileWords + t % kHalo];
-      __syncthreads();
-      if (t < kHalo) words[t] = old;
-    }
-    GALOP_DRAW_PAIRED
-    for (int i = t; i < kTileWords; i += kThreads, s.leap(8)) words[kHalo + i] = s.word(base + kAhead + i);
-    if (t == 0) specials = 0;
-    __syncthreads();
-    const i64 item0 = base * kItems - kBefore;
-    GALOP_DRAW_PAIRED
-    for (int i = t; i < kSeen; i += kThreads) {
-      const bool there = item0 + i >= a.first;
-      const bool plain = P::place(units[i]) < k[static_cast<u32>(units[i]) & 255u];
-      step[i] = static_cast<u8>(!there ? 0 : plain ? 1 | kMakes : 1);
-      covered[i] = !there;
-      if (there && !plain) {
-        const u32 slot = atomicAdd(&specials, 1u);
-        if (slot < kSpecials) special[slot] = static_cast<u16>(i);
-      }
-    }
-    __syncthreads();
-    if (specials > kSpecials) a.outcome->trouble = 2;
-    const int found = specials < kSpecials ? static_cast<int>(specials) : kSpecials;
-    GALOP_DRAW_ROLLED
-    for (int n = t; n < found; n += kThreads) {
-      const int i = special[n];
-      step[i] = static_cast<u8>(normal_step<P>(a, item0 + i, [&](int j) { return units[i + j]; }));
-    }
-    __syncthreads();
-    GALOP_DRAW_ROLLED
-    for (int n = t; n < found; n += kThreads) {
-      const int i = special[n];
-      // What begins earlier does not reach the tile.
-      if (i < kBefore - kStepUnits || !begins(step, i, item0 <= a.first, &a.outcome->trouble)) continue;
-      const int end = i + static_cast<int>(step[i] & kTakes);
-      GALOP_DRAW_ROLLED
-      for (int j = i + 1; j < end && j < kSeen; ++j) covered[j] = 1;
-    }
-    __syncthreads();
-    constexpr int kRows = kTileWords / 32 / kWarps;
-    u32 mine = 0;
-    GALOP_DRAW_PAIRED
-    for (int r = 0; r < kRows; ++r) {
-      const int row = warp * kRows + r;
-      for (int j = 0; j < kItems; ++j) {
-        const int i = kBefore + (row * 32 + lane) * kItems + j;
-        const u32 mask = __ballot_sync(0xffffffffu, !covered[i] && (step[i] & kMakes));
-        if (lane == 0) a.masks[(base / 32 + row) * kItems + j] = mask;
-        mine += static_cast<u32>(__popc(mask));
-      }
-    }
-    // 256 words of the tile, which all belong to one warp of normal_write.
-    if (lane == 0) atomicAdd(&count[(tile * kTileWords + warp * kRows * 32) / a.chunk], static_cast<u64>(mine));
-  }
-  __syncthreads();
-  if (t < kWarps) a.warp_counts[static_cast<i64>(blockIdx.x) * kWarps + t] = count[t];
-  if (t == 0) {
-    u64 all = 0;
-    for (int i = 0; i < kWarps; ++i) all += count[i];
-    a.block_counts[blockIdx.x] = all;
-  }
-}
-
-/// What the host fills in later.
-inline i64 fix_later(const Args& a, i64 index, double argument) {
-  const u64 slot = atomicAdd(&a.outcome->fixes, static_cast<u64>(1));
-  if (slot >= a.fix_room) return -1;
-  a.fix_index[slot] = index;
-  a.fix_value[slot] = argument;
-  return static_cast<i64>(slot);
-}
-
-/// The selection that writes what normal_find has found.
-template <class P, class Source>
-struct Normal {
-  using Unit = typename P::Unit;
-  using T = typename P::T;
-  static constexpr int kWords = 1, kItems = 8 / sizeof(Unit);
-  using Value = Unit;
-
-  static u32 look(const Source& s, i64 at, const Args& a, Value* v) {
-    const u64 w = s.word(at);
-    u32 taken = 0;
-    for (int k = 0; k < kItems; ++k) {
-      v[k] = static_cast<Unit>(w >> (k * 32));
-      taken |= ((a.masks[at / 32 * kItems + k] >> (at % 32)) & 1) << k;
-    }
-    return taken;
-  }
-
-  static T scaled(T z, const Args& a) {
-    if constexpr (sizeof(T) == 8)
-      return a.scaled ? a.low + a.range * z : z;
-    else
-      return z;
-  }
-
-  static i64 put(const Source&, i64 item, Value v, i64 rank, const Args& a) {
-    const NormalTables& z = *a.tables;
-    T* const out = static_cast<T*>(a.out) + rank;
-    const u32 layer = static_cast<u32>(v) & 255u;
-    const auto place = P::place(v);
-    const bool plain = place < P::k(z, layer);
-    if (plain || layer != 0) {
-      const T x = static_cast<T>(place) * P::w(z, layer);
-      *out = scaled((v & 0x100u) ? -x : x, a);
-      if (plain) return item + 1;
-      return item + 2;
-    }
-    const auto unit_at = [&](int j) {
-      const i64 i = item + j;
-      const u64 w = word_at<Source>(a.stream, i / kItems);
-      return static_cast<Unit>(w >> (i % kItems * 32));
-    };
-    const u32 step = normal_step<P>(a, item, unit_at);
-    const u32 takes = step & kTakes;
-    const T u = P::unit(unit_at(static_cast<int>(takes) - 2));
-    const bool negative = (v >> 17) & 1;
-    // libm's logarithm lies within a few units of the device's; where that makes no difference it is not asked.
-    const T l = P::log1p_of(-u);
-    const T slack = static_cast<T>(sizeof(T) == 8 ? 0x1p-50 : 0x1p-21);
-    const T less = P::r(z) + -P::inverse_r(z) * (l - l * slack);
-    const T more = P::r(z) + -P::inverse_r(z) * (l + l * slack);
-    *out = scaled(negative ? -more : more, a);
-    if (less != more) fix_later(a, rank, negative ? -static_cast<double>(u) : static_cast<double>(u));
-    return item + takes;
-  }
-};
-
-/// out[index] = what the host has found.
-template <class T>
-void fix_normals(const Args& a) {
-  const u64 i = static_cast<u64>(blockIdx.x) * kThreads + threadIdx.x;
-  if (i < a.outcome->fixes) static_cast<T*>(a.out)[a.fix_index[i]] = static_cast<T>(a.fix_value[i]);
-}
-
-// The polar method ------------------------------------------------------------------------------------------------
+// Rare, and long when inlined.
+__noinline__ double rare_log1p(double x) { return GALOP_DRAW_LOG1P(x); }
+__noinline__ double rare_exp(double x) { return GALOP_DRAW_EXP(x); }
 
 struct Twice {
   double high, low;
@@ -321,6 +68,354 @@ inline Twice log_twice(double s) {
   const Twice log_e = two_sum(k * 6.93147180369123816490e-01, k * 1.90821492927058770002e-10);
   return sum(log_e, log_m);
 }
+
+template <class Unit53>
+struct NormalDouble {
+  using Unit = u64;
+  using T = double;
+  static double unit(u64 w) { return Unit53::unit(w); }
+  static u64 place(u64 w) { return (w >> 9) & 0xfffffffffffffu; }
+  /// place as a number; exact, below 2^52.
+  static double number(u64 place) {
+    return __longlong_as_double(static_cast<i64>(place | 0x4330000000000000u)) - 0x1p52;
+  }
+  static u64 k(const NormalTables& z, u32 layer) { return z.k[layer]; }
+  static double w(const NormalTables& z, u32 layer) { return z.w[layer]; }
+  static double f(const NormalTables& z, u32 layer) { return z.f[layer]; }
+  static double r(const NormalTables& z) { return z.r; }
+  static double inverse_r(const NormalTables& z) { return z.inverse_r; }
+  static double log1p_of(double x) { return rare_log1p(x); }
+  /// Two numbers that libm's log1p lies between, one of them perhaps, when it errs by a unit in the last place at most.
+  static void around(Twice l, double* near) {
+    const i64 bits = __double_as_longlong(l.high);
+    near[0] = l.high == 0 ? 0.0 : __longlong_as_double(bits - 1);
+    near[1] = l.high == 0 ? 0.0 : __longlong_as_double(bits + 1);
+  }
+  /// libm may differ from the device by this, as a share of the value.
+  static constexpr double kMargin = 0x1p-49;
+};
+
+struct NormalFloat {
+  using Unit = u32;
+  using T = float;
+  static float unit(u32 w) { return unit_float(w); }
+  static u32 place(u32 w) { return w >> 9; }
+  static float number(u32 place) { return static_cast<float>(place); }
+  static u32 k(const NormalTables& z, u32 layer) { return z.kf[layer]; }
+  static float w(const NormalTables& z, u32 layer) { return z.wf[layer]; }
+  static float f(const NormalTables& z, u32 layer) { return z.ff[layer]; }
+  static float r(const NormalTables& z) { return z.rf; }
+  static float inverse_r(const NormalTables& z) { return z.inverse_rf; }
+  static float log1p_of(float x) { return static_cast<float>(rare_log1p(static_cast<double>(x))); }
+  static void around(Twice l, float* near) {
+    near[0] = static_cast<float>(l.high * (1 - 0x1.8p-23));
+    near[1] = static_cast<float>(l.high * (1 + 0x1.8p-23));
+  }
+  static constexpr double kMargin = 0x1p-20;
+};
+
+/// What the step from `item` on takes and gives, the draws being at(0), at(1) …
+template <class P, class At>
+u32 normal_step(const Args& a, i64 item, At at) {
+  const NormalTables& z = *a.tables;
+  const auto bits = at(0);
+  const u32 layer = static_cast<u32>(bits) & 255u;
+  const auto place = P::place(bits);
+  if (place < P::k(z, layer)) return 1 | kMakes;
+  bool doubtful = false;
+  u32 step = 0;
+  if (layer == 0) {
+    GALOP_DRAW_ROLLED
+    for (u32 taken = 3; taken <= kStepUnits && step == 0; taken += 2) {
+      const auto xx = -P::inverse_r(z) * P::log1p_of(-P::unit(at(taken - 2)));
+      const auto yy = -P::log1p_of(-P::unit(at(taken - 1)));
+      const double left = static_cast<double>(yy + yy), right = static_cast<double>(xx * xx);
+      doubtful = doubtful || fabs(left - right) <= GALOP_DRAW_DOUBT * P::kMargin * (left + right);
+      if (yy + yy > xx * xx) step = taken | kTail | kMakes;
+    }
+    if (step == 0) {
+      a.outcome->trouble = 1;
+      step = 1;
+    }
+  } else {
+    const double x = static_cast<double>(static_cast<typename P::T>(place) * P::w(z, layer));
+    const auto height = (P::f(z, layer - 1) - P::f(z, layer)) * P::unit(at(1)) + P::f(z, layer);
+    const double density = rare_exp(-0.5 * x * x);
+    doubtful = fabs(static_cast<double>(height) - density) <= GALOP_DRAW_DOUBT * 0x1p-49 * density;
+    step = static_cast<double>(height) < density ? 2 | kMakes : 2;
+  }
+  if (!doubtful) return step;
+  GALOP_DRAW_ROLLED
+  for (u64 k = 0; k < a.decided; ++k)
+    if (a.decisions[k].item == item) return static_cast<u32>(a.decisions[k].step);
+  const u64 slot = atomicAdd(&a.outcome->doubts, static_cast<u64>(1));
+  if (slot < kDoubts) {
+    a.doubts[slot].item = item;
+    GALOP_DRAW_ROLLED
+    for (int k = 0; k < kStepUnits; ++k) a.doubts[slot].units[k] = static_cast<u64>(at(k));
+  }
+  return step;
+}
+
+/// Item s of a tile, which takes more than one draw, begins a step. `rows` has a bit for each such item, `step` holds
+/// what their steps take and give.
+inline bool begins(const u32* rows, const u8* step, int s, bool whole_past, u64* trouble) {
+  int sure = s;
+  for (bool moved = true; moved;) {
+    moved = false;
+    if (sure < kStepUnits - 1 && !whole_past) {
+      *trouble = 3;
+      return false;
+    }
+    // The 32 items before `sure`, of which only the special ones could pass over it.
+    const int row = sure / 32;
+    const u64 two = (static_cast<u64>(rows[row]) << 32) | (row > 0 ? rows[row - 1] : 0u);
+    GALOP_DRAW_ROLLED
+    for (u32 near = static_cast<u32>(two >> (sure % 32)); near != 0; near &= near - 1) {
+      const int j = sure - 33 + __ffs(static_cast<int>(near));
+      if (j + static_cast<int>(step[j] & kTakes) <= sure) continue;
+      sure = j;
+      moved = true;
+      break;
+    }
+  }
+  GALOP_DRAW_ROLLED
+  while (sure < s) sure += (rows[sure / 32] >> (sure % 32)) & 1 ? static_cast<int>(step[sure] & kTakes) : 1;
+  return sure == s;
+}
+
+/// How many numbers the tiles before this one make, its own being `mine`; for all lanes of one warp. A tile's status is
+/// its own count with kCounted, then the count up to its end with kSummed.
+inline i64 numbers_before(const Args& a, i64 tile, u32 mine, int lane) {
+  constexpr u64 kCounted = u64{1} << 62, kSummed = u64{2} << 62, kCount = kCounted - 1;
+  const auto set = [&](u64 x) {
+    if (lane == 0) *static_cast<volatile u64*>(a.status + tile) = x;
+  };
+  if (tile > 0) set(kCounted | mine);
+  u64 sum = 0;
+  for (i64 last = tile - 1; last >= 0;) {
+    const i64 other = last - lane;
+    const u64 x = other >= 0 ? *static_cast<const volatile u64*>(a.status + other) : kSummed;
+    const u32 unknown = __ballot_sync(0xffffffffu, x < kCounted), summed = __ballot_sync(0xffffffffu, x >= kSummed);
+    const u32 nearest = summed & (~summed + 1);
+    const u32 wanted = nearest - 1;  // the lanes before it, or all
+    if ((unknown & wanted) != 0) continue;
+    u32 some = (wanted >> lane) & 1 ? static_cast<u32>(x) : 0u;
+    for (int d = 16; d > 0; d /= 2) some += __shfl_xor_sync(0xffffffffu, some, d);
+    sum += some;
+    if (nearest != 0) {
+      sum += __shfl_sync(0xffffffffu, x, __ffs(static_cast<int>(nearest)) - 1) & kCount;
+      break;
+    }
+    last -= 32;
+  }
+  set(kSummed | (sum + mine));
+  return static_cast<i64>(sum);
+}
+
+template <class T>
+inline T scaled(T z, const Args& a) {
+  if constexpr (sizeof(T) == 8)
+    return a.scaled ? a.low + a.range * z : z;
+  else
+    return z;
+}
+
+/// Tiles of kTileWords words, which blocks take by ticket, so that those before a tile have begun.
+template <class P, class Source>
+void normal_tiles(const Args& a) {
+  using Unit = typename P::Unit;
+  using T = typename P::T;
+  constexpr int kItems = 8 / sizeof(Unit);
+  constexpr int kLead = kBefore / kItems;  // words before the tile's
+  constexpr int kMade = kLead + kTileWords + kAfter / kItems;
+  constexpr int kRows = kTileWords * kItems / 32, kMine = kRows / kWarps;  // of 32 items
+  constexpr int kSeen = kBefore + kRows * 32;
+  constexpr int kRounds = kTileWords / kThreads;
+  static_assert(kRounds * kThreads == kTileWords && kMade - kTileWords <= kThreads && kSeen % 32 == 0 &&
+                kBefore % 32 == 0);
+  __shared__ u64 words[kMade];
+  __shared__ Unit k[256];
+  __shared__ T w[256];
+  __shared__ u8 step[kSeen];        // of special items
+  __shared__ u32 rows[kSeen / 32];  // which items are special
+  __shared__ u32 makes[kRows];      // which items of the tile make a number
+  __shared__ u16 special[kSpecials], tail[kTails];
+  __shared__ u32 count[kWarps], specials, tails, next;
+  __shared__ i64 before;
+  const Unit* const units = reinterpret_cast<const Unit*>(words);
+  const int t = static_cast<int>(threadIdx.x), warp = t / 32, lane = t % 32;
+  k[t] = P::k(*a.tables, static_cast<u32>(t));
+  w[t] = P::w(*a.tables, static_cast<u32>(t));
+  if (t == 0) next = GALOP_DRAW_TICKET(a.ticket);
+  Source s = Source::behind_lead(a.stream, kMostLead - kLead + t);
+  i64 stands = 0;  // in front of the words of this tile
+  for (;;) {
+    if (t == 0) specials = 0;
+    __syncthreads();
+    const i64 tile = next;
+    if (tile >= a.tiles) return;
+    GALOP_DRAW_ROLLED
+    for (i64 bit = 0, leaps = tile - stands; leaps != 0; ++bit, leaps >>= 1)
+      if (leaps & 1) s.leap(kTileBits + static_cast<int>(bit));
+    stands = tile + 1;
+    const i64 word0 = tile * kTileWords - kLead;
+    const i64 item0 = word0 * kItems;
+    const int from = a.first > item0 ? static_cast<int>(a.first - item0) : 0;  // items before it are none
+    if (t == 0) tails = 0;
+    const auto look_at = [&](int i, Unit unit) {
+      const bool odd = i >= from && !(P::place(unit) < k[static_cast<u32>(unit) & 255u]);
+      const u32 row = __ballot_sync(0xffffffffu, odd);
+      u32 good = ~row;
+      if (from > 0) good &= __ballot_sync(0xffffffffu, i >= from);
+      if (lane == 0) {
+        rows[i / 32] = row;
+        if (i >= kBefore) makes[i / 32 - kBefore / 32] = good;
+      }
+      if (odd) {
+        const u32 slot = atomicAdd(&specials, 1u);
+        if (slot < kSpecials) special[slot] = static_cast<u16>(i);
+      }
+    };
+    const auto make = [&](int i) {
+      const i64 at = word0 + i;
+      const u64 x = at < 0 ? 0 : s.word(at);
+      words[i] = x;
+      if constexpr (kItems == 1) {
+        if (i < kSeen) look_at(i, static_cast<Unit>(x));
+      }
+    };
+    GALOP_DRAW_PAIRED
+    for (int r = 0; r < kRounds; ++r, s.leap(8)) make(r * kThreads + t);
+    if (t < kMade - kTileWords) make(kTileWords + t);
+    __syncthreads();
+    if constexpr (kItems > 1) {
+      GALOP_DRAW_PAIRED
+      for (int i = t; i < kSeen; i += kThreads) look_at(i, units[i]);
+      __syncthreads();
+    }
+
+    if (specials > kSpecials) a.outcome->trouble = 2;
+    const int found = specials < kSpecials ? static_cast<int>(specials) : kSpecials;
+    GALOP_DRAW_ROLLED
+    for (int n = t; n < found; n += kThreads) {
+      const int i = special[n];
+      step[i] = static_cast<u8>(normal_step<P>(a, item0 + i, [&](int j) { return units[i + j]; }));
+    }
+    __syncthreads();
+    GALOP_DRAW_ROLLED
+    for (int n = t; n < found; n += kThreads) {
+      const int i = special[n];
+      // What begins earlier does not reach the tile.
+      if (i < kBefore - kStepUnits || !begins(rows, step, i, item0 <= a.first, &a.outcome->trouble)) continue;
+      const u32 what = step[i];
+      const int end = i + static_cast<int>(what & kTakes);
+      GALOP_DRAW_ROLLED
+      for (int j = i + 1; j < end && j < kSeen; ++j)
+        if (j >= kBefore) atomicAnd(&makes[(j - kBefore) / 32], ~(1u << (j % 32)));
+      if (i < kBefore || !(what & kMakes)) continue;
+      atomicOr(&makes[(i - kBefore) / 32], 1u << (i % 32));
+      if (what & kTail) {
+        const u32 slot = atomicAdd(&tails, 1u);
+        if (slot < kTails) tail[slot] = static_cast<u16>(i);
+      }
+    }
+    __syncthreads();
+
+    u32 all = 0;
+    GALOP_DRAW_PAIRED
+    for (int r = 0; r < kMine; ++r) all += static_cast<u32>(__popc(makes[warp * kMine + r]));
+    if (lane == 0) count[warp] = all;
+    __syncthreads();
+    if (warp == 0) {
+      u32 whole = 0;
+      for (int q = 0; q < kWarps; ++q) whole += count[q];
+      const i64 sum = numbers_before(a, tile, whole, lane);
+      if (lane == 0) {
+        before = sum;
+        next = GALOP_DRAW_TICKET(a.ticket);
+        if (tile + 1 == a.tiles) a.outcome->total = static_cast<u64>(sum) + whole;
+      }
+    }
+    __syncthreads();
+    const i64 room = a.n - before;  // numbers that are still wanted
+    T* const out = static_cast<T*>(a.out) + before;
+    const int fit = room < kSeen ? static_cast<int>(room < 0 ? 0 : room) : kSeen;
+    int rank = 0;
+    for (int q = 0; q < warp; ++q) rank += static_cast<int>(count[q]);
+    const u32 lower = (1u << lane) - 1;
+    GALOP_DRAW_PAIRED
+    for (int r = 0; r < kMine; ++r) {
+      const u32 mine = makes[warp * kMine + r];
+      const int i = kBefore + (warp * kMine + r) * 32 + lane;
+      const int to = rank + __popc(mine & lower);
+      if ((mine >> lane) & 1 && to < fit) {
+        const Unit v = units[i];
+        const T x = P::number(P::place(v)) * w[static_cast<u32>(v) & 255u];
+        out[to] = scaled<T>((v & 0x100u) ? -x : x, a);  // a number of the tail follows
+        if (to + 1 == room) {
+          const bool plain = !((rows[i / 32] >> (i % 32)) & 1);
+          a.outcome->end = static_cast<u64>(item0 + i + (plain ? 1 : static_cast<int>(step[i] & kTakes)));
+        }
+      }
+      rank += __popc(mine);
+    }
+    if (tails > kTails) a.outcome->trouble = 4;
+    if (t < static_cast<int>(tails) && t < kTails) {
+      const int i = tail[t], place = i - kBefore;
+      int to = __popc(makes[place / 32] & ((1u << (place % 32)) - 1));
+      GALOP_DRAW_ROLLED
+      for (int r = 0; r < place / 32; ++r) to += __popc(makes[r]);
+      if (to < fit) {
+        const double u = static_cast<double>(P::unit(units[i + static_cast<int>(step[i] & kTakes) - 2]));
+        const u64 slot = atomicAdd(&a.outcome->tails, static_cast<u64>(1));
+        if (slot < a.tail_room) {
+          a.tail_index[slot] = before + to;
+          a.tail_value[slot] = (units[i] >> 17) & 1 ? -u : u;
+        }
+      }
+    }
+  }
+}
+
+/// What the host fills in later.
+inline i64 fix_later(const Args& a, i64 index, double argument) {
+  const u64 slot = atomicAdd(&a.outcome->fixes, static_cast<u64>(1));
+  if (slot >= a.fix_room) return -1;
+  a.fix_index[slot] = index;
+  a.fix_value[slot] = argument;
+  return static_cast<i64>(slot);
+}
+
+/// The numbers of the tail, whose arguments and signs are listed. libm's logarithm lies within a unit of the right one;
+/// where that makes no difference it is not asked.
+template <class P>
+void normal_tails(const Args& a) {
+  using T = typename P::T;
+  const u64 count = a.outcome->tails < a.tail_room ? a.outcome->tails : a.tail_room;
+  GALOP_DRAW_ROLLED
+  for (u64 i = static_cast<u64>(blockIdx.x) * kThreads + threadIdx.x; i < count;
+       i += static_cast<u64>(gridDim.x) * kThreads) {
+    const double signed_u = a.tail_value[i];
+    T near[2];
+    P::around(log_twice(1.0 - fabs(signed_u)), near);
+    const T r = P::r(*a.tables), factor = -P::inverse_r(*a.tables);
+    const T x = r + factor * near[0], y = r + factor * near[1];
+    if (x == y)
+      static_cast<T*>(a.out)[a.tail_index[i]] = scaled<T>(__double_as_longlong(signed_u) < 0 ? -x : x, a);
+    else
+      fix_later(a, a.tail_index[i], signed_u);
+  }
+}
+
+/// out[index] = what the host has found.
+template <class T>
+void fix_normals(const Args& a) {
+  const u64 i = static_cast<u64>(blockIdx.x) * kThreads + threadIdx.x;
+  if (i < a.outcome->fixes) static_cast<T*>(a.out)[a.fix_index[i]] = static_cast<T>(a.fix_value[i]);
+}
+
+// The polar method ------------------------------------------------------------------------------------------------
 
 template <class Unit, class Source>
 struct Polar {

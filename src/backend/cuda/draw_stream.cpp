@@ -41,6 +41,14 @@ Stream pcg64_stream(const Draw& d, bool halves) {
   s.kept = d.uinteger;
   // A kept half is the upper half of a word before the stream's next.
   s.start = halves_of(s.has_kept ? state : state * random::Pcg64::kMultiplier + increment);
+  // kMostLead words back are 2^128 - kMostLead words on.
+  u128 lead = random::make_u128(s.start.high, s.start.low), by = random::Pcg64::kMultiplier, and_ = increment;
+  for (u128 words = u128{0} - u128{kMostLead}; words != 0; words >>= 1) {
+    if ((words & 1) != 0) lead = lead * by + and_;
+    and_ *= by + 1;
+    by *= by;
+  }
+  s.lead = halves_of(lead);
   u128 factor = random::Pcg64::kMultiplier, term = increment;
   for (Leap& leap : s.leaps) {
     leap = {halves_of(factor), halves_of(term)};

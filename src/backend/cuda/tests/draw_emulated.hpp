@@ -4,6 +4,7 @@
 
 #include <ucontext.h>
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -37,10 +38,18 @@ class Fibers {
 
   void barrier() { wait(fibers_[current_].waits_for_block); }
   unsigned ballot(bool vote) {
+    unsigned votes = 0;
+    const auto& all = exchange(vote);
+    for (std::size_t i = 0; i < 32; ++i) votes |= static_cast<unsigned>(all[i]) << i;
+    return votes;
+  }
+  /// What the 32 threads of this warp gave.
+  const std::array<std::uint64_t, 32>& exchange(std::uint64_t value) {
     auto& me = fibers_[current_];
-    me.vote = vote;
+    me.value = value;
+    const std::size_t warp = current_ / 32;
     wait(me.waits_for_warp);
-    return me.votes;
+    return given_[warp];
   }
   static Fibers& instance() {
     static Fibers f;
@@ -52,8 +61,8 @@ class Fibers {
   struct Fiber {
     ucontext_t context;
     std::unique_ptr<char[]> stack;
-    bool done = true, waits_for_block = false, waits_for_warp = false, vote = false;
-    unsigned votes = 0;
+    bool done = true, waits_for_block = false, waits_for_warp = false;
+    std::uint64_t value = 0;
   };
 
   // On its own: getcontext may return twice, for all that the compiler knows.
@@ -94,13 +103,10 @@ class Fibers {
     }
   }
   bool release_warp(std::size_t from) {
-    unsigned votes = 0;
-    for (std::size_t i = from; i < from + 32; ++i) {
+    for (std::size_t i = from; i < from + 32; ++i)
       if (!fibers_[i].waits_for_warp) return false;
-      votes |= static_cast<unsigned>(fibers_[i].vote) << (i - from);
-    }
     for (std::size_t i = from; i < from + 32; ++i) {
-      fibers_[i].votes = votes;
+      given_[from / 32][i - from] = fibers_[i].value;
       fibers_[i].waits_for_warp = false;
     }
     return true;
@@ -116,6 +122,7 @@ class Fibers {
   }
 
   std::vector<Fiber> fibers_;
+  std::array<std::array<std::uint64_t, 32>, 32> given_{};  // by warp
   ucontext_t scheduler_;
   void (*body_)(const Args&) = nullptr;
   const Args* args_ = nullptr;
@@ -136,6 +143,17 @@ struct ThreadIndex {
 inline ThreadIndex threadIdx;
 inline void __syncthreads() { Fibers::instance().barrier(); }
 inline unsigned __ballot_sync(unsigned, bool vote) { return Fibers::instance().ballot(vote); }
+template <class T>
+T __shfl_sync(unsigned, T x, int lane) {
+  return static_cast<T>(Fibers::instance().exchange(x)[static_cast<std::size_t>(lane)]);
+}
+inline unsigned __shfl_xor_sync(unsigned, unsigned x, int mask) {
+  const std::size_t lane = (Fibers::index() ^ static_cast<unsigned>(mask)) % 32;
+  return static_cast<unsigned>(Fibers::instance().exchange(x)[lane]);
+}
+inline unsigned __funnelshift_r(unsigned low, unsigned high, int shift) {
+  return static_cast<unsigned>(((std::uint64_t{high} << 32) | low) >> (shift & 31));
+}
 inline int __popc(unsigned x) { return std::popcount(x); }
 inline int __ffs(int x) { return ::ffs(x); }
 __extension__ typedef unsigned __int128 Wide;
@@ -148,6 +166,8 @@ T atomicAdd(T* p, T v) {
   *p += v;
   return old;
 }
+inline void atomicOr(u32* p, u32 v) { *p |= v; }
+inline void atomicAnd(u32* p, u32 v) { *p &= v; }
 using std::fabs, std::fma, std::fmaf, std::sqrt;
 
 /// How the stand-in's exp and log1p differ from libm's: by this share of the value, with a sign that depends on its
@@ -156,6 +176,10 @@ inline double error_of_functions = 0;
 inline double wrong(double x) { return x * (1 + (std::bit_cast<u64>(x) % 3 - 1.0) * error_of_functions); }
 /// How many times more doubtful the kernels are of their decisions than they need be.
 inline double doubt = 1;
+/// Blocks run one after the other; so many tiles each, where they take them by ticket.
+inline unsigned tiles_of_block = ~0u, tiles_left = 0;
+inline unsigned take_ticket(unsigned* counter) { return tiles_left-- > 0 ? (*counter)++ : ~0u; }
+#define GALOP_DRAW_TICKET(counter) take_ticket(counter)
 #define GALOP_DRAW_DOUBT doubt
 #define GALOP_DRAW_ROLLED
 #define GALOP_DRAW_PAIRED
@@ -191,6 +215,7 @@ class Emulated : public Machine {
     std::memcpy(to, from, static_cast<std::size_t>(bytes));
     ++downloads;
   }
+  void zero(void* to, std::int64_t bytes) override { std::memset(to, 0, static_cast<std::size_t>(bytes)); }
   void launch(Kernel k, unsigned blocks, const Args& a, const std::string&) override {
     using Function = void (*)(const Args&);
     static constexpr Function kFunctions[] = {
@@ -201,6 +226,7 @@ class Emulated : public Machine {
     gridDim = {blocks};
     for (unsigned b = 0; b < blocks; ++b) {
       blockIdx = {b};
+      tiles_left = tiles_of_block;
       Fibers::run(kThreads, kFunctions[static_cast<int>(k)], a);
     }
     ++launches[k];
