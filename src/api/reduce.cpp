@@ -339,25 +339,68 @@ array mean(const array& a, const reduce_options& o) {
 
 namespace {
 
+// The sum of squared distances from the mean over the axes in `mask`, accumulated in `loop`, in one pass; nothing where
+// the elements are not yet in memory or no device does it. NumPy's two passes are for results with its bits, which sums
+// of floats on a device have not.
+std::optional<array> distances_at_once(const array& a, std::uint64_t mask, DType loop) {
+  if (mask == 0 || a.size() == 0 || !a.cell()->value->ready()) return std::nullopt;
+  if ((loop != DType::float32 && loop != DType::float64) || is_complex(a.dtype())) return std::nullopt;
+  const graph::Place place = graph::place_call({&a});
+  const auto folds = [](Device d) { return !d.is_cpu() && cuda_backend(d.ordinal).folds_about_mean(); };
+  if (!folds(place.device)) return std::nullopt;
+  Dims kept, strides(a.ndim(), 0);
+  for (int k = 0; k < a.ndim(); ++k)
+    if (!(mask >> k & 1)) kept.push_back(a.shape()[k]);
+  std::optional<array> r;
+  graph::run_at(place, [&](Device d) {
+    r.reset();
+    if (!folds(d)) return;  // no memory there: the two passes find a way
+    r = graph::make_empty(kept, loop, {d, place.wish});
+    for (int k = 0, j = 0; k < a.ndim(); ++k)
+      if (!(mask >> k & 1)) strides[k] = r->strides()[j++];
+    Plan plan;
+    plan.shape = a.shape();
+    plan.operands.push_back({Operand::Kind::memory, a.dtype(), graph::read_pointer(a, d), a.strides()});
+    plan.registers.push_back(a.dtype());
+    if (a.dtype() != loop) {
+      plan.registers.push_back(loop);
+      plan.tape.push_back({Op::cast, a.dtype(), {0}, {1}});
+    }
+    Reduction fold{Op::add, loop, static_cast<std::uint16_t>(plan.tape.size()), mask, loop, nullptr, strides};
+    fold.data = graph::write_pointer(*r, d);
+    fold.input_strides = a.strides();
+    fold.about_mean = true;
+    plan.reductions.push_back(std::move(fold));
+    backend_of(d).run(plan);
+  });
+  return r;
+}
+
 array variance(std::string_view op, const array& a, const reduce_options& o, double ddof) {
   graph::Lock lock;
   const std::uint64_t mask = axis_mask(op, a, o.axis);
   DType loop = o.dtype ? *o.dtype : is_inexact(a.dtype()) ? a.dtype() : DType::float64;
   const DType result = o.dtype ? *o.dtype : o.out ? promote_types(real_dtype(loop), o.out->dtype()) : real_dtype(loop);
   if (!o.dtype && loop == DType::float16) loop = DType::float32;
-  reduce_options wide = o;
-  wide.out = nullptr;
-  wide.dtype = loop;
-  wide.keepdims = true;
-  const array middle = divided_by_count(reduce_with(Op::add, op, a, wide, loop, loop), a, wide, mask, 0);
-  const array distance = (a.dtype() == loop ? a : graph::cast(a, loop)) - middle;
-  const array squares = is_complex(loop) ? square(distance.real()) + square(distance.imag()) : distance * distance;
-  reduce_options inner = wide;
-  inner.keepdims = o.keepdims;
   DType squared = real_dtype(loop);
   if (!o.dtype && o.out) squared = promote_types(squared, o.out->dtype());  // as NumPy, which sums into out
-  inner.dtype = squared;
-  array r = divided_by_count(reduce_with(Op::add, op, squares, inner, squared, squared), a, o, mask, ddof);
+  std::optional<array> total;
+  if (!o.where && squared == loop) total = distances_at_once(a, mask, loop);
+  if (total && o.keepdims) total = keep_axes(*total, a, mask);
+  if (!total) {
+    reduce_options wide = o;
+    wide.out = nullptr;
+    wide.dtype = loop;
+    wide.keepdims = true;
+    const array middle = divided_by_count(reduce_with(Op::add, op, a, wide, loop, loop), a, wide, mask, 0);
+    const array distance = (a.dtype() == loop ? a : graph::cast(a, loop)) - middle;
+    const array squares = is_complex(loop) ? square(distance.real()) + square(distance.imag()) : distance * distance;
+    reduce_options inner = wide;
+    inner.keepdims = o.keepdims;
+    inner.dtype = squared;
+    total = reduce_with(Op::add, op, squares, inner, squared, squared);
+  }
+  const array r = divided_by_count(*total, a, o, mask, ddof);
   return r.dtype() == result ? r : graph::cast(r, result);
 }
 

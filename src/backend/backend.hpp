@@ -70,6 +70,9 @@ struct Reduction {
   faults::Policy policy = 0;
   bool buffered =
       false;  // NumPy would copy that array through a buffer: its dtype is not the fold's, or it is not aligned
+  /// A sum that stands for the sum of the elements' squared distances from their mean, in one pass; of float32 or
+  /// float64, without a start, and only where DeviceBackend::folds_about_mean().
+  bool about_mean = false;
 };
 
 struct Plan {
@@ -239,6 +242,9 @@ class DeviceBackend : public Backend {
   virtual void download(void* to, const void* from, std::int64_t bytes) = 0;
   virtual void copy(void* to, const void* from, std::int64_t bytes) = 0;
   virtual bool copy_peer(void* to, int from_ordinal, const void* from, std::int64_t bytes) = 0;
+
+  /// Whether run() takes a Reduction that is `about_mean`.
+  virtual bool folds_about_mean() const { return false; }
 
   /// Fills d.out and sets d.taken and d.wide; false, and no meaning in `out`, where the device cannot.
   virtual bool draw(Draw& d) {

@@ -35,7 +35,7 @@ std::string source(const Plan& plan, const Lowered& l, const std::string& kernel
 
 const std::string& code_version() {
   static const std::string version = [] {
-    std::string all = prelude(true) + "codegen 2\n";
+    std::string all = prelude(true) + "codegen 3\n";
     for (int o = 0; o < kOps; ++o)
       all += std::string(info(static_cast<Op>(o)).name) + ":" + std::string(info(static_cast<Op>(o)).body) + "\n";
     return hash_text(all);

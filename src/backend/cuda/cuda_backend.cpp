@@ -85,6 +85,7 @@ class CudaBackend final : public DeviceBackend {
     cuda::compress(gpu_, mask, n, itemsize, in, out);
   }
   void matmul(const Product& p) override { cuda::matmul(gpu_, blas_, p); }
+  bool folds_about_mean() const override { return true; }
   bool draw(Draw& d) override { return draw_numbers(gpu_, d); }
 
  private:

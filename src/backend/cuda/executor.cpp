@@ -192,7 +192,6 @@ void CudaExecutor::run(const Plan& plan) {
     l.words[static_cast<std::size_t>(l.scratch_word)] = reinterpret_cast<std::uint64_t>(scratch);
   }
   try {
-    if (l.zeroed > 0) fill_bytes(scratch, 0, l.zeroed);
     void* parameters[] = {l.words.data()};
     enqueue(kernel.function, {static_cast<unsigned>(l.blocks)}, {l.threads_x, l.threads_y}, 0, parameters,
             [&] { return describe(plan); });

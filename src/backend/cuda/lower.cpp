@@ -17,11 +17,12 @@ using Mode = Access::Mode;
 
 constexpr std::size_t kMostWords = 4000;  // of the 32,764 bytes that a launch may carry
 constexpr std::uint64_t kMostBlocks = 0x7fffffff;
-// Blocks that a fold is split into, at least: fixed, so that every GPU folds in the same order, and so many that a
-// last, part-filled round costs little.
-constexpr std::int64_t kFoldBlocks = 4096;
 constexpr std::int64_t kTile = 32;
 constexpr std::int64_t kTileBytes = 48 << 10;  // of shared memory, for all turned operands of a kernel
+constexpr int kStrips = 4;                     // rows a thread takes
+constexpr int kStripLanes = 16;                // elements that it takes in them, at most
+constexpr std::int64_t kStripBytes = 256;      // and bytes of operands, at most: they are all in registers
+constexpr int kHeavyLanes = 4;
 
 int alignment(DType t) { return is_complex(t) ? itemsize(t) / 2 : itemsize(t); }
 
@@ -251,9 +252,14 @@ class Lowering {
       out_.blocks = n == 0 ? 0 : word(n / (d_.shape[last] * d_.shape[axis]) * across * down);
     } else {
       out_.kind = Kind::rows;
-      const std::int64_t rows = n == 0 ? 0 : n / d_.shape[last];
-      const std::int64_t steps = up(d_.shape[last], vec);
-      unsigned x = kThreads;
+      choose_strips(modes, vec);
+      const bool tall = out_.axes > 1 && out_.strips > 1;
+      // The rows along the axis before the last, in bands of `strips`.
+      const std::int64_t bands = tall ? up(d_.shape[last - 1], out_.strips) : out_.axes > 1 ? d_.shape[last - 1] : 1;
+      const std::int64_t rows = n == 0 ? 0 : out_.axes > 1 ? n / d_.shape[last] / d_.shape[last - 1] * bands : 1;
+      const std::int64_t steps = up(d_.shape[last], tall ? vec : vec * out_.strips);
+      // A block of bands is near a square, so that shifted operands meet in the nearest cache.
+      unsigned x = tall ? kThreads / 4 : kThreads;
       while (x > 1 && static_cast<std::int64_t>(x / 2) >= steps) x /= 2;
       if (out_.axes == 1) x = kThreads;
       out_.threads_x = x;
@@ -261,11 +267,33 @@ class Lowering {
       const std::int64_t pieces = up(steps, x);
       out_.words.push_back(word(pieces));
       out_.words.push_back(word(rows));
+      out_.words.push_back(word(bands));
       extents();
       out_.blocks = n == 0 ? 0 : word(pieces * up(rows, out_.threads_y));
     }
     out_.vec = vec;
     split(std::move(modes));
+  }
+
+  // How many vectors a thread takes. Neither the extents nor the number of elements decide (but for a handful of rows),
+  // so that a new size needs no new kernel.
+  void choose_strips(const std::vector<Access>& modes, int vec) {
+    out_.heavy = std::any_of(plan_.tape.begin(), plan_.tape.end(), [](const Instruction& i) {
+      return i.loop == DType::float64 && (info(i.op).ulp > 2 || i.op == Op::divide || i.op == Op::sqrt);
+    });
+    const int last = out_.axes - 1;
+    const bool tall = out_.axes > 1 && d_.shape[last - 1] >= kStrips;
+    int strips = 1;
+    if (out_.heavy && (tall || out_.axes == 1))
+      strips = std::max(1, kHeavyLanes / vec);
+    else if (tall)
+      strips = std::min(kStrips, kStripLanes / vec);
+    std::int64_t bytes = 0;
+    for (std::size_t i = 0; i < operands_; ++i)
+      if (d_.reach[i].memory()) bytes += itemsize(modes[i].dtype) * (modes[i].mode == Mode::splat ? 1 : vec);
+    while (strips > 1 && strips * bytes > kStripBytes) strips /= 2;
+    out_.strips = strips;
+    out_.heavy = out_.heavy && strips * vec > 1 && strips * vec <= kHeavyLanes;
   }
 
   // Marks the operands that go through shared memory, as many as there is room for, and returns the tile's side: small
@@ -394,14 +422,15 @@ class Lowering {
     for (const std::int64_t v : {kept, folded, chunk, splits}) out_.words.push_back(word(v));
     extents();
     begin(r, row);
+    out_.start = out_.start && !r.about_mean;
     out_.scratch_word = static_cast<int>(out_.words.size());
     out_.words.push_back(0);
-    out_.words.push_back(word(up(groups * 4, 256) * 256));  // the counters lie before the partial results
-    if (out_.many) {
-      out_.zeroed = up(groups * 4, 256) * 256;
-      out_.scratch_bytes = out_.zeroed + kept * splits * itemsize(r.dtype);
-    }
+    if (out_.many) out_.scratch_bytes = kept * splits * accumulator_bytes(r);
     split(std::move(modes));
+  }
+
+  static std::int64_t accumulator_bytes(const Reduction& r) {
+    return r.about_mean ? 3 * std::int64_t{sizeof(double)} : itemsize(r.dtype);
   }
 
   // The value that a fold starts from, as two words.
@@ -457,11 +486,11 @@ class Lowering {
   }
 
   std::string key() const {
-    std::string k = "galop-kernel-1 ";
+    std::string k = "galop-kernel-2 ";
     const auto number = [&](std::int64_t v) { k += std::to_string(v) + ","; };
     k += static_cast<char>(out_.kind);
-    for (const int v : {out_.vec, out_.width, out_.axes, out_.kept, out_.folded, out_.tile_axis, out_.tile,
-                        int{out_.start}, int{out_.many}})
+    for (const int v : {out_.vec, out_.strips, int{out_.heavy}, out_.width, out_.axes, out_.kept, out_.folded,
+                        out_.tile_axis, out_.tile, int{out_.start}, int{out_.many}})
       number(v);
     for (const auto* list : {&out_.operands, &out_.results}) {
       k += list == &out_.operands ? 'i' : 'o';
@@ -485,6 +514,7 @@ class Lowering {
       k += typecode(r.dtype);
       number(r.reg);
       number(r.round_to_half);
+      number(r.about_mean);
     }
     return k;
   }

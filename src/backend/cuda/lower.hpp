@@ -10,6 +10,9 @@
 namespace galop::cuda {
 
 inline constexpr int kThreads = 256;
+/// Blocks that a fold is split into where its results are few: fixed, so that every GPU folds in the same order, and so
+/// many that a last, part-filled round costs little.
+inline constexpr std::int64_t kFoldBlocks = 8192;
 
 /// How a kernel reaches one operand or result. Only the mode and the dtype show in its source.
 struct Access {
@@ -36,6 +39,8 @@ struct Lowered {
     serial = 's',   // a fold in order: one thread a result
   } kind;
   int vec = 1;         // elements a thread takes at once
+  int strips = 1;      // of rows: vectors a thread takes, from rows that follow each other or, of one axis, far apart
+  bool heavy = false;  // of rows: the strips are computed side by side, since their functions share constants
   int width = 1;       // of a fold: elements a thread folds side by side, a multiple of vec
   int axes = 0;        // of a map
   int kept = 0;        // axes of a fold's results
@@ -50,8 +55,8 @@ struct Lowered {
   std::vector<std::uint64_t> words;
   std::uint64_t blocks = 0;  // 0: nothing to do
   unsigned threads_x = kThreads, threads_y = 1;
-  int scratch_word = -1;  // receives the address of `scratch_bytes` of memory, the first `zeroed` of them zero
-  std::int64_t scratch_bytes = 0, zeroed = 0;
+  int scratch_word = -1;  // receives the address of `scratch_bytes` of memory
+  std::int64_t scratch_bytes = 0;
 };
 
 /// Throws Error for a plan that no kernel can take (too many parameters).

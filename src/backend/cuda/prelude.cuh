@@ -203,6 +203,11 @@ GALOP_CLASSES(Int<i8>) GALOP_CLASSES(Int<i16>) GALOP_CLASSES(Int<i32>) GALOP_CLA
   inline T sin(T x) { return ::sin##suffix(x); }                                                             \
   inline T cos(T x) { return ::cos##suffix(x); }                                                             \
   inline T tan(T x) { return ::tan##suffix(x); }                                                             \
+  inline Pair<T, T> sincos(T x) {                                                                            \
+    Pair<T, T> r;                                                                                            \
+    ::sincos##suffix(x, &r.first, &r.second);                                                                \
+    return r;                                                                                                \
+  }                                                                                                          \
   inline T arcsin(T x) { return ::asin##suffix(x); }                                                         \
   inline T arccos(T x) { return ::acos##suffix(x); }                                                         \
   inline T arctan(T x) { return ::atan##suffix(x); }                                                         \
@@ -278,6 +283,38 @@ inline double logaddexp2(double x, double y) {
 }
 inline float logaddexp(float x, float y) { return (float)logaddexp((double)x, (double)y); }
 inline float logaddexp2(float x, float y) { return (float)logaddexp2((double)x, (double)y); }
+
+// The number of some elements, their mean, and the sum of their squared distances from it (Chan, Golub and LeVeque).
+struct Moments {
+  double n, mean, distances;
+};
+template <class T>
+inline Moments moment(T x, double pivot) {
+  return {1, (double)x - pivot, 0};
+}
+// Of N elements, N a power of two.
+template <int N, class T>
+inline Moments moments(const T* x, double pivot) {
+  double y[N], sum[N];
+#pragma unroll
+  for (int i = 0; i < N; ++i) sum[i] = y[i] = (double)x[i] - pivot;
+#pragma unroll
+  for (int h = N / 2; h > 0; h /= 2)
+#pragma unroll
+    for (int i = 0; i < h; ++i) sum[i] = sum[i] + sum[i + h];
+  const double mean = sum[0] * (1.0 / N);
+  double even = 0, odd = 0;
+#pragma unroll
+  for (int i = 0; i < N; i += 2) {
+    even = fused(y[i] - mean, y[i] - mean, even);
+    odd = fused(y[i + 1] - mean, y[i + 1] - mean, odd);
+  }
+  return {N, mean, even + odd};
+}
+inline Moments joined(Moments a, Moments b) {
+  const double n = a.n + b.n, part = b.n / n, d = b.mean - a.mean;
+  return {n, fused(d, part, a.mean), a.distances + b.distances + d * d * (a.n * part)};
+}
 
 // Integers and bools.
 template <class T>

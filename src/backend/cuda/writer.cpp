@@ -29,6 +29,8 @@ std::string Writer::run() {
   line("namespace g { namespace " + kernel_ + "_of {");  // inside g: its functions hide the compiler's
   functions();
   line("struct Parameters { u64 w[" + text(static_cast<std::int64_t>(l_.words.size())) + "]; };");
+  // Blocks of each result that are done; zero between launches, which follow each other.
+  if (l_.many) line("__device__ u32 arrived[" + text(kFoldBlocks) + "];");
   line("extern \"C\" __global__ void __launch_bounds__(" + text(l_.kind == Kind::ordered ? 1 : kThreads) + ") " +
        kernel_ + "(const __grid_constant__ Parameters p) {");
   switch (l_.kind) {
@@ -53,6 +55,17 @@ void Writer::functions() {
   std::vector<std::string> seen;
   for (const Instruction& i : plan_.tape) define(i.op, i.loop, plan_.registers[i.out[0]], seen);
   for (const Reduction& r : plan_.reductions) define(r.op, r.dtype, r.dtype, seen);
+}
+
+std::size_t Writer::partner(std::size_t k, const std::vector<char>& done) const {
+  const Instruction& i = plan_.tape[k];
+  if ((i.op != Op::sin && i.op != Op::cos) || is_complex(i.loop)) return 0;
+  for (std::size_t q = k + 1; q < plan_.tape.size(); ++q) {
+    const Instruction& later = plan_.tape[q];
+    if (!done[q] && later.op == (i.op == Op::sin ? Op::cos : Op::sin) && later.loop == i.loop && later.in[0] == i.in[0])
+      return q;
+  }
+  return 0;
 }
 
 std::string Writer::function(Op op, DType loop, DType to) {

@@ -1,6 +1,7 @@
 // Writes one kernel's source, line by line.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,26 +34,48 @@ class Writer {
   static std::string function(Op op, DType loop, DType to);
   void define(Op op, DType loop, DType to, std::vector<std::string>& seen);
 
+  // Calls f(instruction, function, results, their registers) for every step of the tape. Sine and cosine of one
+  // register are one step with two results: the bits are those of the two functions, the reduction of the angle happens
+  // once.
+  template <class F>
+  void steps(F&& f) const {
+    std::vector<char> done(plan_.tape.size(), 0);
+    for (std::size_t k = 0; k < plan_.tape.size(); ++k) {
+      const Instruction& i = plan_.tape[k];
+      if (done[k]) continue;
+      const std::size_t other = partner(k, done);
+      if (other == 0) {
+        f(i, function(i.op, i.loop, plan_.registers[i.out[0]]), info(i.op).nout, i.out);
+        continue;
+      }
+      done[other] = 1;
+      const std::uint16_t a = i.out[0], b = plan_.tape[other].out[0];
+      const std::uint16_t both[] = {i.op == Op::sin ? a : b, i.op == Op::sin ? b : a};
+      f(i, "sincos", 2, both);
+    }
+  }
+  // The later step that is the cosine to the k-th's sine, or the sine to its cosine, and not done yet; 0: none.
+  std::size_t partner(std::size_t k, const std::vector<char>& done) const;
+
   // The tape for one element whose operand i has the value `x(i)`. Afterwards register r is `r<r>`.
   template <class X>
   void tape(X&& x) {
     for (std::size_t i = 0; i < plan_.operands.size(); ++i)
       line("const " + type(plan_.operands[i].dtype) + " " + at("r", i) + " = " + x(i) + ";");
     int pairs = 0;
-    for (const Instruction& i : plan_.tape) {
-      const OpInfo& row = info(i.op);
-      std::string call = function(i.op, i.loop, plan_.registers[i.out[0]]) + "(";
-      for (int k = 0; k < row.nin; ++k) call += (k ? ", " : "") + at("r", i.in[k]);
+    steps([&](const Instruction& i, const std::string& f, int results, const std::uint16_t* out) {
+      std::string call = f + "(";
+      for (int k = 0; k < info(i.op).nin; ++k) call += (k ? ", " : "") + at("r", i.in[k]);
       call += ")";
-      if (row.nout == 1) {
-        line("const " + type(plan_.registers[i.out[0]]) + " " + at("r", i.out[0]) + " = " + call + ";");
-        continue;
+      if (results == 1) {
+        line("const " + type(plan_.registers[out[0]]) + " " + at("r", out[0]) + " = " + call + ";");
+        return;
       }
       const std::string pair = "pair" + text(pairs++);
       line("const auto " + pair + " = " + call + ";");
-      line("const auto " + at("r", i.out[0]) + " = " + pair + ".first;");
-      line("const auto " + at("r", i.out[1]) + " = " + pair + ".second;");
-    }
+      line("const auto " + at("r", out[0]) + " = " + pair + ".first;");
+      line("const auto " + at("r", out[1]) + " = " + pair + ".second;");
+    });
   }
 
   // An expression of one element of an access; `where` is its address, or its value for a counter.
@@ -67,18 +90,20 @@ class Writer {
   void coordinates(int from, int to, const std::string& rest, int extents, const char* c = "c", int skip = -1);
 
   void rows();
+  // The tape for all elements of a thread, each step for all of them before the next one; x(o, k) is operand o of the
+  // k-th.
+  void side_by_side(const std::function<std::string(std::size_t, int)>& x);
   // The address (or counter) of element i along the innermost axis.
   static std::string here(const Access& a, const std::string& from, int last);
-  // Declares x<i>[vec] for the operands in memory, loaded at index `i`; `m` of them exist.
-  void loads(const std::string& i, int last, const std::string& whole, const std::string& m);
-  // Operand o of element j of a vector at index i.
-  std::string lane_value(std::size_t o, int last) const;
+  // The same of element j of strip s.
+  std::string strip(const Access& a, const std::string& from, int last, const std::string& s,
+                    const std::string& j) const;
   void ordered();
   // 32 × 8 threads a tile. Turned operands come in along their own axis and are read across.
   void tile();
 
-  // A fold. Parameters: kept, folded, chunk, splits, the extents, the start (two words), scratch, the partial results'
-  // offset.
+  // A fold. Parameters: kept, folded, chunk, splits, the extents, the start (two words), the partial
+  // results.
   void fold();
   void in_order(const std::string& join, int start);
   // The tape at position q of the folded axes: its register, or y[vec].

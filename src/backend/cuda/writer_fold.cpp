@@ -8,7 +8,8 @@ namespace galop::cuda {
 void Writer::fold() {
   const Reduction& r = plan_.reductions[0];
   const int extents = 4, start = extents + l_.kept + l_.folded;
-  const std::string acc = type(r.dtype), join = function(r.op, r.dtype, r.dtype);
+  const std::string item = type(r.dtype), acc = r.about_mean ? "Moments" : item;
+  const std::string join = r.about_mean ? "joined" : function(r.op, r.dtype, r.dtype);
   line("const i64 kept = " + parameter(0) + ", folded = " + parameter(1) + ";");
   if (l_.kind == Kind::serial) {
     line("const i64 k = (i64)blockIdx.x * " + text(kThreads) + " + threadIdx.x;");
@@ -26,17 +27,17 @@ void Writer::fold() {
   bases(0, l_.kept);
 
   // One element of the folded axes.
-  line("const auto one = [&](i64 q) -> " + acc + " {");
+  line("const auto one = [&](i64 q) -> " + item + " {");
   element_at(false);
   line("return " + at("r", r.reg) + ";");
   line("};");
   if (l_.kind == Kind::inner) {
     if (l_.vec > 1) {
-      line("const auto vector = [&](i64 q, " + acc + "* y) {");
+      line("const auto vector = [&](i64 q, " + item + "* y) {");
       element_at(true);
       line("};");
     }
-    line("const auto several = [&](i64 q, " + acc + "* y) {");
+    line("const auto several = [&](i64 q, " + item + "* y) {");
     line("#pragma unroll");
     line("for (int s = 0; s < " + text(l_.width) + "; s += " + text(l_.vec) + ") " +
          (l_.vec > 1 ? "vector(q + s, y + s);" : "y[s] = one(q + s);"));
@@ -49,18 +50,29 @@ void Writer::fold() {
   }
   const Access& out = l_.results[0];
   line("char* const q = reinterpret_cast<char*>(p.w[" + text(out.word) + "])" + offset(out, 0, l_.kept, "c") + ";");
-  const std::string rounded = r.round_to_half && r.result != DType::float16 ? "Cast<f16>::of(total)" : "total";
+  const std::string total_of = r.about_mean ? "total.distances" : "total";
+  const std::string rounded = r.round_to_half && r.result != DType::float16 ? "Cast<f16>::of(total)" : total_of;
   line(put(out, "q", "Cast<" + type(out.dtype) + ">::of(" + rounded + ")"));
   line("};");
   line(acc + " total = {};");
   line("bool has = false;");
-  const auto take = [&](const std::string& value) {
+  const auto join_in = [&](const std::string& value) {
     return "{ const " + acc + " v = " + value + "; total = has ? " + join + "(total, v) : v; has = true; }";
+  };
+  const auto take = [&](const std::string& value) {
+    return join_in(r.about_mean ? "moment(" + value + ", pivot)" : value);
   };
   if (l_.kind == Kind::serial) {
     in_order(join, start);
     return;
   }
+  // An element from which all are measured keeps the means small beside the distances; then several elements at once,
+  // about their own mean.
+  if (r.about_mean) line("const double pivot = k < kept ? (double)one(0) : 0.0;");
+  const auto join_group = [&](const std::string& first, int n) {
+    return "{ const " + acc + " v = moments<" + text(n) + ">(&" + first + "[0], pivot); total = has ? " + join +
+           "(total, v) : v; has = true; }";
+  };
   line("const i64 begin = part * " + parameter(2) + ";");
   line("const i64 end = min(folded, begin + " + parameter(2) + ");");
   if (l_.kind == Kind::inner) {
@@ -70,38 +82,46 @@ void Writer::fold() {
     line("const i64 step = (i64)blockDim.x * " + v + ";");
     line("const i64 stop = begin + (end - begin) / (step * " + u + ") * (step * " + u + ");");
     line("i64 q = begin + threadIdx.x * " + v + ";");
-    line("if (q < stop) {");
-    line(acc + " sum[" + u + "][" + v + "], next[" + u + "][" + v + "];");
     const auto read = [&](const char* into) {
       line("#pragma unroll");
       line("for (int u = 0; u < " + u + "; ++u) several(q + u * step, " + into + "[u]);");
     };
-    read("sum");
-    line("for (q += step * " + u + "; q < stop; q += step * " + u + ") {");
-    read("next");
-    line("#pragma unroll");
-    line("for (int u = 0; u < " + u + "; ++u)");
-    line("#pragma unroll");
-    line("for (int j = 0; j < " + v + "; ++j) sum[u][j] = " + join + "(sum[u][j], next[u][j]);");
-    line("}");
-    line("#pragma unroll");
-    line("for (int h = " + v + " / 2; h > 0; h /= 2)");
-    line("#pragma unroll");
-    line("for (int u = 0; u < " + u + "; ++u)");
-    line("#pragma unroll");
-    line("for (int j = 0; j < h; ++j) sum[u][j] = " + join + "(sum[u][j], sum[u][j + h]);");
-    line("#pragma unroll");
-    line("for (int h = " + u + " / 2; h > 0; h /= 2)");
-    line("#pragma unroll");
-    line("for (int u = 0; u < h; ++u) sum[u][0] = " + join + "(sum[u][0], sum[u + h][0]);");
-    line("total = sum[0][0];");
-    line("has = true;");
-    line("}");
+    if (r.about_mean) {
+      line("for (; q < stop; q += step * " + u + ") {");
+      line(item + " next[" + u + "][" + v + "];");
+      read("next");
+      line(join_group("next[0]", width * unroll));
+      line("}");
+    } else {
+      line("if (q < stop) {");
+      line(acc + " sum[" + u + "][" + v + "], next[" + u + "][" + v + "];");
+      read("sum");
+      line("for (q += step * " + u + "; q < stop; q += step * " + u + ") {");
+      read("next");
+      line("#pragma unroll");
+      line("for (int u = 0; u < " + u + "; ++u)");
+      line("#pragma unroll");
+      line("for (int j = 0; j < " + v + "; ++j) sum[u][j] = " + join + "(sum[u][j], next[u][j]);");
+      line("}");
+      line("#pragma unroll");
+      line("for (int h = " + v + " / 2; h > 0; h /= 2)");
+      line("#pragma unroll");
+      line("for (int u = 0; u < " + u + "; ++u)");
+      line("#pragma unroll");
+      line("for (int j = 0; j < h; ++j) sum[u][j] = " + join + "(sum[u][j], sum[u][j + h]);");
+      line("#pragma unroll");
+      line("for (int h = " + u + " / 2; h > 0; h /= 2)");
+      line("#pragma unroll");
+      line("for (int u = 0; u < h; ++u) sum[u][0] = " + join + "(sum[u][0], sum[u + h][0]);");
+      line("total = sum[0][0];");
+      line("has = true;");
+      line("}");
+    }
     // What is left: whole vectors, then single elements.
     if (width > 1) {
       line("q = stop + threadIdx.x * " + v + ";");
       line("for (; q + " + v + " <= end; q += step) {");
-      line(acc + " y[" + v + "];");
+      line(item + " y[" + v + "];");
       line("several(q, y);");
       line("#pragma unroll");
       line("for (int j = 0; j < " + v + "; ++j) " + take("y[j]"));
@@ -116,23 +136,32 @@ void Writer::fold() {
     line("if (k < kept) {");
     line("i64 q = begin + threadIdx.y;");
     line("const i64 step = blockDim.y;");
-    line("if (q + 7 * step < end) {");
-    line(acc + " sum[8], next[8];");
-    line("#pragma unroll");
-    line("for (int u = 0; u < 8; ++u) sum[u] = one(q + u * step);");
-    line("for (q += 8 * step; q + 7 * step < end; q += 8 * step) {");
-    line("#pragma unroll");
-    line("for (int u = 0; u < 8; ++u) next[u] = one(q + u * step);");
-    line("#pragma unroll");
-    line("for (int u = 0; u < 8; ++u) sum[u] = " + join + "(sum[u], next[u]);");
-    line("}");
-    line("#pragma unroll");
-    line("for (int h = 4; h > 0; h /= 2)");
-    line("#pragma unroll");
-    line("for (int u = 0; u < h; ++u) sum[u] = " + join + "(sum[u], sum[u + h]);");
-    line("total = sum[0];");
-    line("has = true;");
-    line("}");
+    if (r.about_mean) {
+      line("for (; q + 7 * step < end; q += 8 * step) {");
+      line(item + " next[8];");
+      line("#pragma unroll");
+      line("for (int u = 0; u < 8; ++u) next[u] = one(q + u * step);");
+      line(join_group("next", 8));
+      line("}");
+    } else {
+      line("if (q + 7 * step < end) {");
+      line(acc + " sum[8], next[8];");
+      line("#pragma unroll");
+      line("for (int u = 0; u < 8; ++u) sum[u] = one(q + u * step);");
+      line("for (q += 8 * step; q + 7 * step < end; q += 8 * step) {");
+      line("#pragma unroll");
+      line("for (int u = 0; u < 8; ++u) next[u] = one(q + u * step);");
+      line("#pragma unroll");
+      line("for (int u = 0; u < 8; ++u) sum[u] = " + join + "(sum[u], next[u]);");
+      line("}");
+      line("#pragma unroll");
+      line("for (int h = 4; h > 0; h /= 2)");
+      line("#pragma unroll");
+      line("for (int u = 0; u < h; ++u) sum[u] = " + join + "(sum[u], sum[u + h]);");
+      line("total = sum[0];");
+      line("has = true;");
+      line("}");
+    }
     line("for (; q < end; q += step) " + take("one(q)"));
     line("}");
   }
@@ -143,15 +172,15 @@ void Writer::fold() {
     return;
   }
   // The block that is last to arrive joins the parts in their order.
-  const std::string scratch = "p.w[" + text(l_.scratch_word) + "]";
-  line(acc + "* const parts = reinterpret_cast<" + acc + "*>(" + scratch + " + p.w[" + text(l_.scratch_word + 1) +
-       "]) + k * splits;");
+  line(acc + "* const parts = reinterpret_cast<" + acc + "*>(p.w[" + text(l_.scratch_word) + "]) + k * splits;");
   line("if (" + first + " && k < kept) parts[part] = total;");
   line("__shared__ bool is_last;");
   line("__threadfence();");
   line("__syncthreads();");
-  line("if (threadIdx.x == 0 && threadIdx.y == 0) is_last = atomicAdd(reinterpret_cast<u32*>(" + scratch +
-       ") + group, 1u) + 1 == (u32)splits;");
+  line("if (threadIdx.x == 0 && threadIdx.y == 0) {");
+  line("is_last = atomicAdd(&arrived[group], 1u) + 1 == (u32)splits;");
+  line("if (is_last) arrived[group] = 0;");  // for the next launch
+  line("}");
   line("__syncthreads();");
   line("if (!is_last) return;");
   line("__threadfence();");
@@ -160,14 +189,14 @@ void Writer::fold() {
   line("if (k < kept) {");
   line("const int count = blockDim." + axis + ";");
   line("int s = threadIdx." + axis + ";");
-  line("for (; s + 3 * count < splits; s += 4 * count) {");  // four in flight
-  line(acc + " y[4];");
+  line("for (; s + 7 * count < splits; s += 8 * count) {");  // eight in flight
+  line(acc + " y[8];");
   line("#pragma unroll");
-  line("for (int j = 0; j < 4; ++j) y[j] = parts[s + j * count];");
+  line("for (int j = 0; j < 8; ++j) y[j] = parts[s + j * count];");
   line("#pragma unroll");
-  line("for (int j = 0; j < 4; ++j) " + take("y[j]"));
+  line("for (int j = 0; j < 8; ++j) " + join_in("y[j]"));
   line("}");
-  line("for (; s < splits; s += count) " + take("parts[s]"));
+  line("for (; s < splits; s += count) " + join_in("parts[s]"));
   line("}");
   line("block_tree(total, has);");
   line("if (" + first + " && k < kept) finish(total, has);");

@@ -10,10 +10,11 @@ constexpr int kTileRows = 8;  // of threads
 }  // namespace
 
 void Writer::rows() {
-  const int last = l_.axes - 1, extents = 2;
-  const std::string v = text(l_.vec);
-  if (l_.axes == 1) {
-    line("const i64 i = ((i64)blockIdx.x * " + text(kThreads) + " + threadIdx.x) * " + v + ";");
+  const int last = l_.axes - 1, extents = 3;
+  const bool flat = l_.axes == 1;
+  const std::string v = text(l_.vec), strips = text(l_.strips);
+  if (flat) {
+    line("const i64 i = (i64)blockIdx.x * " + text(kThreads * l_.vec * l_.strips) + " + threadIdx.x * " + v + ";");
     line("const i64 n = " + parameter(extents) + ";");
     line("if (i >= n) return;");
   } else {
@@ -23,34 +24,136 @@ void Writer::rows() {
     line("u64 row = line * blockDim.y + threadIdx.y;");
     line("const i64 n = " + parameter(extents + last) + ";");
     line("if (i >= n || row >= p.w[1]) return;");
-    coordinates(0, last, "row", extents);
+    const std::string band = last == 1 ? "(i64)row" : "(i64)take(row, p.w[2])";
+    line("const i64 c" + text(last - 1) + " = " + band + " * " + strips + ";");
+    coordinates(0, last - 1, "row", extents);
+    if (last > 1) line("(void)row;");
   }
   bases(0, last);
-  if (l_.vec == 1) {
+  if (l_.vec * l_.strips == 1) {
     tape([&](std::size_t i) { return element(operand(i), here(operand(i), at("a", i), last)); });
     for (std::size_t k = 0; k < l_.results.size(); ++k)
       line(put(l_.results[k], here(l_.results[k], at("q", k), last), at("r", plan_.outputs[k].reg)));
     return;
   }
-  line("const bool whole = i + " + v + " <= n;");
-  line("const int m = whole ? " + v + " : (int)(n - i);");
-  loads("i", last, "whole", "m");
-  for (std::size_t k = 0; k < l_.results.size(); ++k)
-    line(type(l_.results[k].dtype) + " " + at("y", k) + "[" + v + "];");
-  line("#pragma unroll");
-  line("for (int j = 0; j < " + v + "; ++j) {");
-  tape([&](std::size_t i) { return lane_value(i, last); });
-  for (std::size_t k = 0; k < l_.results.size(); ++k) line(at("y", k) + "[j] = " + at("r", plan_.outputs[k].reg) + ";");
-  line("}");
-  for (std::size_t k = 0; k < l_.results.size(); ++k) {
-    const std::string size = text(itemsize(l_.results[k].dtype));
-    line("if (whole) store_vector(" + at("q", k) + " + i * " + size + ", " + at("y", k) + ");");
-    line("else {");  // unrolled: an index known at run time only would put the vector into local memory
+  // Where every strip is whole there is one branch, and all loads are under way together.
+  if (flat) {
+    line("const bool whole = i + " + text((l_.strips - 1) * kThreads * l_.vec + l_.vec) + " <= n;");
+  } else {
+    line("const i64 rows = " + parameter(extents + last - 1) + " - c" + text(last - 1) + ";");
+    line("const bool whole = i + " + v + " <= n && " + strips + " <= rows;");
+  }
+  const std::string inside =
+      flat ? "i + s * " + text(kThreads * l_.vec) + " + j < n" : std::string("s < rows && i + j < n");
+  const auto each = [&](const std::string& what) {
     line("#pragma unroll");
-    line("for (int j = 0; j < " + v + "; ++j) if (j < m) store(" + at("q", k) + " + (i + j) * " + size + ", " +
-         at("y", k) + "[j]);");
+    line("for (int s = 0; s < " + strips + "; ++s)");
+    line("#pragma unroll");
+    line("for (int j = 0; j < " + v + "; ++j) " + what);
+  };
+  const auto in_memory = [&](std::size_t o) {
+    return operand(o).mode != Mode::constant && operand(o).mode != Mode::counter;
+  };
+  const auto load = [&](std::size_t o, const std::string& guard) {
+    const Access& a = operand(o);
+    const std::string x = at("x", o), from = at("a", o);
+    if (guard.empty() && a.mode == Mode::dense && l_.vec > 1) {
+      line("#pragma unroll");
+      line("for (int s = 0; s < " + strips + "; ++s) load_vector(" + strip(a, from, last, "s", "0") + ", " + x +
+           "[s]);");
+    } else {
+      each(guard + x + "[s][j] = " + element(a, strip(a, from, last, "s", "j")) + ";");
+    }
+  };
+  for (std::size_t o = 0; o < l_.operands.size(); ++o)
+    if (in_memory(o)) line(type(operand(o).dtype) + " " + at("x", o) + "[" + strips + "][" + v + "] = {};");
+  line("if (whole) {");
+  for (std::size_t o = 0; o < l_.operands.size(); ++o)
+    if (in_memory(o)) load(o, "");
+  line("} else {");  // unrolled: an index known at run time only would put the vector into local memory
+  for (std::size_t o = 0; o < l_.operands.size(); ++o)
+    if (in_memory(o)) load(o, "if (" + inside + ") ");
+  line("}");
+  for (std::size_t k = 0; k < l_.results.size(); ++k)
+    line(type(l_.results[k].dtype) + " " + at("y", k) + "[" + strips + "][" + v + "];");
+  const auto value = [&](std::size_t o, const std::string& s, const std::string& j) {
+    const Access& a = operand(o);
+    if (a.mode == Mode::constant) return element(a, "");
+    if (a.mode == Mode::counter) return strip(a, at("a", o), last, s, j);
+    return at("x", o) + "[" + s + "][" + j + "]";
+  };
+  if (l_.heavy) {
+    side_by_side([&](std::size_t o, int k) { return value(o, text(k / l_.vec), text(k % l_.vec)); });
+  } else {
+    line("#pragma unroll");
+    line("for (int s = 0; s < " + strips + "; ++s)");
+    line("#pragma unroll");
+    line("for (int j = 0; j < " + v + "; ++j) {");
+    tape([&](std::size_t o) { return value(o, "s", "j"); });
+    for (std::size_t k = 0; k < l_.results.size(); ++k)
+      line(at("y", k) + "[s][j] = " + at("r", plan_.outputs[k].reg) + ";");
     line("}");
   }
+  line("if (whole) {");
+  for (std::size_t k = 0; k < l_.results.size(); ++k) {
+    const Access& a = l_.results[k];
+    const std::string y = at("y", k), to = at("q", k);
+    if (l_.vec > 1) {
+      line("#pragma unroll");
+      line("for (int s = 0; s < " + strips + "; ++s) store_vector(" + strip(a, to, last, "s", "0") + ", " + y +
+           "[s]);");
+    } else {
+      each(put(a, strip(a, to, last, "s", "j"), y + "[s][j]"));
+    }
+  }
+  line("} else {");
+  for (std::size_t k = 0; k < l_.results.size(); ++k)
+    each("if (" + inside + ") " +
+         put(l_.results[k], strip(l_.results[k], at("q", k), last, "s", "j"), at("y", k) + "[s][j]"));
+  line("}");
+}
+
+void Writer::side_by_side(const std::function<std::string(std::size_t, int)>& x) {
+  const int lanes = l_.vec * l_.strips;
+  const auto declare = [&](DType t, std::size_t reg, const auto& value) {
+    std::string all;
+    for (int k = 0; k < lanes; ++k) all += (k ? ", " : "") + value(k);
+    line(type(t) + " " + at("r", reg) + "[" + text(lanes) + "] = {" + all + "};");
+  };
+  for (std::size_t i = 0; i < plan_.operands.size(); ++i)
+    declare(plan_.operands[i].dtype, i, [&](int k) { return x(i, k); });
+  // Nothing moves across: the compiler would finish one lane after the other.
+  const auto fence = [&](std::size_t reg) {
+    std::string all;
+    for (int k = 0; k < lanes; ++k) all += (k ? ", " : "") + ("\"+d\"(" + at("r", reg)) + "[" + text(k) + "])";
+    line("asm volatile(\"\" : " + all + ");");
+  };
+  int pairs = 0;
+  steps([&](const Instruction& i, const std::string& f, int results, const std::uint16_t* out) {
+    const int nin = info(i.op).nin;
+    const auto call = [&](int k) {
+      std::string s = f + "(";
+      for (int q = 0; q < nin; ++q) s += (q ? ", " : "") + at("r", i.in[q]) + "[" + text(k) + "]";
+      return s + ")";
+    };
+    if (results == 1) {
+      declare(plan_.registers[out[0]], out[0], call);
+    } else {
+      const std::string pair = "pair" + text(pairs++);
+      std::string all;
+      for (int k = 0; k < lanes; ++k) all += (k ? ", " : "") + call(k);
+      line("const decltype(" + call(0) + ") " + pair + "[" + text(lanes) + "] = {" + all + "};");
+      declare(plan_.registers[out[0]], out[0], [&](int k) { return pair + "[" + text(k) + "].first"; });
+      declare(plan_.registers[out[1]], out[1], [&](int k) { return pair + "[" + text(k) + "].second"; });
+    }
+    if (i.loop != DType::float64 || (info(i.op).ulp <= 2 && i.op != Op::divide && i.op != Op::sqrt)) return;
+    for (int r = 0; r < results; ++r)
+      if (plan_.registers[out[r]] == DType::float64) fence(out[r]);
+  });
+  for (std::size_t k = 0; k < l_.results.size(); ++k)
+    for (int lane = 0; lane < lanes; ++lane)
+      line(at("y", k) + "[" + text(lane / l_.vec) + "][" + text(lane % l_.vec) +
+           "] = " + at("r", plan_.outputs[k].reg) + "[" + text(lane) + "];");
 }
 
 std::string Writer::here(const Access& a, const std::string& from, int last) {
@@ -58,37 +161,15 @@ std::string Writer::here(const Access& a, const std::string& from, int last) {
   return from + " + i * " + parameter(a.word + 1 + last);
 }
 
-void Writer::loads(const std::string& i, int last, const std::string& whole, const std::string& m) {
-  const std::string v = text(l_.vec);
-  for (std::size_t o = 0; o < l_.operands.size(); ++o) {
-    const Access& a = operand(o);
-    if (a.mode == Mode::constant || a.mode == Mode::counter) continue;
-    const std::string x = at("x", o), from = at("a", o), t = type(a.dtype);
-    if (a.mode == Mode::splat) {
-      line("const " + t + " " + x + " = " + element(a, from) + ";");
-      continue;
-    }
-    line(t + " " + x + "[" + v + "] = {};");
-    const std::string step = a.mode == Mode::dense ? text(itemsize(a.dtype)) : parameter(a.word + 1 + last);
-    const std::string each = x + "[j] = " + element(a, from + " + (" + i + " + j) * " + step) + ";";
-    if (a.mode == Mode::dense) {
-      line("if (" + whole + ") load_vector(" + from + " + " + i + " * " + step + ", " + x + ");");
-      line("else {");
-      line("#pragma unroll");
-      line("for (int j = 0; j < " + v + "; ++j) if (j < " + m + ") " + each);
-      line("}");
-    } else {
-      line("#pragma unroll");
-      line("for (int j = 0; j < " + v + "; ++j) if (j < " + m + ") " + each);
-    }
-  }
-}
-
-std::string Writer::lane_value(std::size_t o, int last) const {
-  const Access& a = operand(o);
-  if (a.mode == Mode::constant) return element(a, "");
-  if (a.mode == Mode::counter) return at("a", o) + " + (i + j) * " + parameter(a.word + 1 + last);
-  return a.mode == Mode::splat ? at("x", o) : at("x", o) + "[j]";
+std::string Writer::strip(const Access& a, const std::string& from, int last, const std::string& s,
+                          const std::string& j) const {
+  const std::string step = a.mode == Mode::dense ? text(itemsize(a.dtype)) : parameter(a.word + 1 + last);
+  const bool flat = l_.axes == 1;
+  std::string place = from;
+  if (l_.strips > 1 && !flat) place += " + " + s + " * " + parameter(a.word + last);
+  if (a.mode == Mode::splat) return place;
+  const std::string move = l_.strips > 1 && flat ? " + " + s + " * " + text(kThreads * l_.vec) : "";
+  return place + " + (i" + move + " + " + j + ") * " + step;
 }
 
 void Writer::ordered() {
