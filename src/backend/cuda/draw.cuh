@@ -8,6 +8,7 @@
 // Loops as they stand, or by two: unrolled further they only compile longer.
 #define GALOP_DRAW_ROLLED _Pragma("unroll 1")
 #define GALOP_DRAW_PAIRED _Pragma("unroll 2")
+#define GALOP_DRAW_UNROLLED _Pragma("unroll")
 #define GALOP_DRAW_TICKET(counter) atomicAdd(counter, 1u)
 #define GALOP_DRAW_LOG1P(x) log1p(x)
 #define GALOP_DRAW_EXP(x) exp(x)

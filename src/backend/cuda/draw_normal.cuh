@@ -192,23 +192,33 @@ inline i64 numbers_before(const Args& a, i64 tile, u32 mine, int lane) {
     if (lane == 0) *static_cast<volatile u64*>(a.status + tile) = x;
   };
   if (tile > 0) set(kCounted | mine);
+  // 256 tiles at a time, since each look takes as long as dozens of tiles take to come. The lanes add up apart.
+  constexpr int kRows = 8;
   u64 sum = 0;
-  for (i64 last = tile - 1; last >= 0;) {
-    const i64 other = last - lane;
-    const u64 x = other >= 0 ? *static_cast<const volatile u64*>(a.status + other) : kSummed;
-    const u32 unknown = __ballot_sync(0xffffffffu, x < kCounted), summed = __ballot_sync(0xffffffffu, x >= kSummed);
-    const u32 nearest = summed & (~summed + 1);
-    const u32 wanted = nearest - 1;  // the lanes before it, or all
-    if ((unknown & wanted) != 0) continue;
-    u32 some = (wanted >> lane) & 1 ? static_cast<u32>(x) : 0u;
-    for (int d = 16; d > 0; d /= 2) some += __shfl_xor_sync(0xffffffffu, some, d);
-    sum += some;
-    if (nearest != 0) {
-      sum += __shfl_sync(0xffffffffu, x, __ffs(static_cast<int>(nearest)) - 1) & kCount;
-      break;
+  bool done = false;
+  for (i64 last = tile - 1; last >= 0 && !done;) {
+    u64 x[kRows];
+    GALOP_DRAW_UNROLLED
+    for (int r = 0; r < kRows; ++r) {
+      const i64 other = last - r * 32 - lane;
+      x[r] = other >= 0 ? *static_cast<const volatile u64*>(a.status + other) : kSummed;
     }
-    last -= 32;
+    GALOP_DRAW_UNROLLED
+    for (int r = 0; r < kRows; ++r) {
+      const u32 unknown = __ballot_sync(0xffffffffu, x[r] < kCounted);
+      const u32 summed = __ballot_sync(0xffffffffu, x[r] >= kSummed);
+      const u32 nearest = summed & (~summed + 1);
+      const u32 wanted = nearest | (nearest - 1);  // the lanes up to it, or all
+      if ((unknown & wanted) != 0) break;          // look again, from there on
+      if ((wanted >> lane) & 1) sum += x[r] & kCount;
+      last -= 32;
+      if (nearest != 0) {
+        done = true;
+        break;
+      }
+    }
   }
+  for (int d = 16; d > 0; d /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, d);
   set(kSummed | (sum + mine));
   return static_cast<i64>(sum);
 }

@@ -144,12 +144,8 @@ inline ThreadIndex threadIdx;
 inline void __syncthreads() { Fibers::instance().barrier(); }
 inline unsigned __ballot_sync(unsigned, bool vote) { return Fibers::instance().ballot(vote); }
 template <class T>
-T __shfl_sync(unsigned, T x, int lane) {
-  return static_cast<T>(Fibers::instance().exchange(x)[static_cast<std::size_t>(lane)]);
-}
-inline unsigned __shfl_xor_sync(unsigned, unsigned x, int mask) {
-  const std::size_t lane = (Fibers::index() ^ static_cast<unsigned>(mask)) % 32;
-  return static_cast<unsigned>(Fibers::instance().exchange(x)[lane]);
+T __shfl_xor_sync(unsigned, T x, int mask) {
+  return static_cast<T>(Fibers::instance().exchange(x)[(Fibers::index() ^ static_cast<unsigned>(mask)) % 32]);
 }
 inline unsigned __funnelshift_r(unsigned low, unsigned high, int shift) {
   return static_cast<unsigned>(((std::uint64_t{high} << 32) | low) >> (shift & 31));
@@ -183,6 +179,7 @@ inline unsigned take_ticket(unsigned* counter) { return tiles_left-- > 0 ? (*cou
 #define GALOP_DRAW_DOUBT doubt
 #define GALOP_DRAW_ROLLED
 #define GALOP_DRAW_PAIRED
+#define GALOP_DRAW_UNROLLED
 #define GALOP_DRAW_LOG1P(x) wrong(std::log1p(x))
 #define GALOP_DRAW_EXP(x) wrong(std::exp(x))
 #define __shared__ static
