@@ -85,20 +85,26 @@ bool box_of(const View& dst, const View& layout, Dims& first) {
   return rest == 0;
 }
 
-void copy_box(Device d, const char* from, char* to, const View& layout, DType t, const Dims& low, const Dims& high) {
+// Copies a box of the layout, or two of them: the second one lies `apart` bytes behind the first.
+void copy_box(Device d, const char* from, char* to, const View& layout, DType t, const Dims& low, const Dims& high,
+              std::int64_t apart = 0) {
   Plan p;
   Operand o{Operand::Kind::memory, t};
   std::int64_t offset = layout.offset;
+  if (apart != 0) {
+    p.shape.push_back(2);
+    o.strides.push_back(apart);
+  }
   for (int k = 0; k < layout.ndim(); ++k) {
     if (high[k] <= low[k]) return;
     offset += low[k] * layout.strides[k];
     p.shape.push_back(high[k] - low[k]);
+    o.strides.push_back(layout.strides[k]);
   }
   o.data = from + offset;
-  o.strides = layout.strides;
   p.operands.push_back(o);
   p.registers.push_back(t);
-  p.outputs.push_back({0, t, to + offset, layout.strides, true, false});
+  p.outputs.push_back({0, t, to + offset, o.strides, true, false});
   canonicalize(p);
   backend_of(d).run(p);
 }
@@ -120,12 +126,18 @@ std::unique_ptr<Buffer> beside(const Fusion& f, const array& dst, Value& old, co
   counters().bytes += plan_bytes(plan);
   Dims low(old.layout.ndim(), 0), high = old.layout.shape;
   for (int k = 0; k < old.layout.ndim(); ++k) {
+    // The borders before and behind along axis k; as one where they are equally wide.
+    const std::int64_t before = first[k], behind = old.layout.shape[k] - first[k] - dst.shape()[k];
     Dims cut = high;
-    cut[k] = first[k];
-    copy_box(d, from, to, old.layout, old.dtype, low, cut);
-    cut = low;
-    cut[k] = first[k] + dst.shape()[k];
-    copy_box(d, from, to, old.layout, old.dtype, cut, high);
+    cut[k] = before;
+    const bool both = before == behind && old.layout.ndim() < kMaxDims;
+    copy_box(d, from, to, old.layout, old.dtype, low, cut,
+             both ? (old.layout.shape[k] - before) * old.layout.strides[k] : 0);
+    if (!both) {
+      cut = low;
+      cut[k] = high[k] - behind;
+      copy_box(d, from, to, old.layout, old.dtype, cut, high);
+    }
     low[k] = first[k];
     high[k] = first[k] + dst.shape()[k];
   }

@@ -150,6 +150,25 @@ TEST_F(CudaCompile, TilesOfManyOperands) {
 TEST_F(CudaCompile, EveryArchitecture) {
   add(one_fold(Op::add, DType::float64, {1 << 20}, {8}, 1, somewhere(0), somewhere(1)));
   add(one_operation(Op::add, DType::float32, {100, 64}, inputs(2), {{4, 512}, {4, 512}}, {somewhere(2)}));
+  // Bands of rows, functions side by side, sine with cosine, squares about the mean.
+  const auto in = inputs(3);
+  add(one_operation(Op::add, DType::float64, {100, 63}, {in[0], in[1]}, {{512, 8}, {0, 8}}, {somewhere(4)}));
+  Plan angles = one_operation(Op::sin, DType::float64, {1000}, {in[0]}, {{8}}, {somewhere(4)});
+  angles.registers.push_back(DType::float64);
+  angles.tape.push_back({Op::cos, DType::float64, {0}, {2}});
+  angles.outputs.push_back({2, DType::float64, somewhere(5), {8}, true, false});
+  add(angles);
+  add(one_operation(Op::divmod, DType::float64, {70, 50}, {in[0], in[1]}, {{408, 8}, {8, 0}},
+                    {somewhere(4), somewhere(5)}));
+  for (const DType t : {DType::float32, DType::float64}) {
+    const std::int64_t s = itemsize(t);
+    for (Plan plan : {one_fold(Op::add, t, {1 << 20}, {s}, 1, somewhere(0), somewhere(1)),
+                      one_fold(Op::add, t, {3000, 100}, {100 * s, s}, 1, somewhere(0), somewhere(1)),
+                      one_fold(Op::add, t, {30, 40, 52}, {40 * 60 * s, 60 * s, s}, 5, somewhere(0), somewhere(1))}) {
+      plan.reductions[0].about_mean = true;
+      add(plan);
+    }
+  }
   for (const int capability : kCapabilities) compile_all(capability);
 }
 
