@@ -266,7 +266,7 @@ nb::object product(nb::handle a, nb::handle b, F&& f) {
 void bind_products(nb::module_& m) {
   const auto none = nb::none();
   using WithOut = array (*)(const array&, const array&, const array*);
-  m.def("swap_precision", [](std::string_view name) {
+  m.def("swap_precision", [](const char* name) {
     const Precision before = precision();
     set_precision(parse_precision(name));
     return before == Precision::full ? "full" : "tf32";
