@@ -233,8 +233,7 @@ std::vector<array> nonzero(const array& a) {
     Backend& backend = backend_of(d);
     const void* bits = graph::read_pointer(m, d);
     flat = graph::make_empty({backend.count_true(bits, m.size())}, DType::int64, {d, place.wish});
-    if (flat.size() > 0)
-      backend.positions(bits, m.size(), static_cast<std::int64_t*>(graph::write_pointer(flat, d)));
+    if (flat.size() > 0) backend.positions(bits, m.size(), static_cast<std::int64_t*>(graph::write_pointer(flat, d)));
   });
   if (a.ndim() == 1) return {flat};
   std::vector<array> r;
