@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "core/view.hpp"
@@ -73,28 +74,29 @@ void run_on(Fusion& f, Device d, Results& r) {
   begin_step();
   for (Value* v : f.loads)
     if (v) v->buffer->read(d);
-  Plan plan = f.plan;
-  resolve(plan, f.loads, d);
   r.fresh.resize(f.saved.size());
   r.donors.assign(f.saved.size(), nullptr);
-  if (plan.reductions.empty()) {
-    std::vector<Value*> retired, taken;
-    if (settings().donation) retired = retired_values(f);
-    for (std::size_t o = 0; o < f.saved.size(); ++o) {
-      Value& v = *f.saved[o];
-      if (settings().donation) r.donors[o] = donor(f, o, retired, taken);
-      if (r.donors[o]) {
-        taken.push_back(r.donors[o]);
-        plan.outputs[o].fresh = false;
-      } else {
-        r.fresh[o] = std::make_unique<Buffer>(v.bytes, d);
-      }
-      const Buffer& b = r.donors[o] ? *r.donors[o]->buffer : *r.fresh[o];
-      plan.outputs[o].data = b.address(d) + v.layout.offset;
+  if (settings().donation && f.plan.reductions.empty()) {
+    const std::vector<Value*> retired = retired_values(f);
+    std::vector<Value*> taken;
+    for (std::size_t o = 0; o < f.saved.size(); ++o)
+      if ((r.donors[o] = donor(f, o, retired, taken))) taken.push_back(r.donors[o]);
+  }
+  // What may have to run elsewhere keeps its offsets.
+  std::optional<Plan> copy;
+  if (!d.is_cpu()) copy = f.plan;
+  Plan& plan = copy ? *copy : f.plan;
+  resolve(plan, f.loads, d);
+  for (std::size_t o = 0; o < f.saved.size(); ++o) {
+    const Value& v = *f.saved[o];
+    if (!r.donors[o]) r.fresh[o] = std::make_unique<Buffer>(v.bytes, d);
+    char* base = (r.donors[o] ? *r.donors[o]->buffer : *r.fresh[o]).address(d) + v.layout.offset;
+    if (!plan.reductions.empty()) {
+      plan.reductions[0].data = base;
+    } else {
+      plan.outputs[o].data = base;
+      if (r.donors[o]) plan.outputs[o].fresh = false;
     }
-  } else {
-    r.fresh[0] = std::make_unique<Buffer>(f.saved[0]->bytes, d);
-    plan.reductions[0].data = r.fresh[0]->address(d) + f.saved[0]->layout.offset;
   }
   canonicalize(plan);
   backend_of(d).run(plan);
@@ -200,7 +202,9 @@ void run_into(Fusion& f, Buffer& target, Device d, bool ordered) {
   for (Value* w : f.loads)
     if (w) w->buffer->read(d);
   target.read(d);
-  Plan plan = f.plan;
+  std::optional<Plan> copy;
+  if (!d.is_cpu()) copy = f.plan;
+  Plan& plan = copy ? *copy : f.plan;
   resolve(plan, f.loads, d);
   plan.outputs[0].data = target.address(d) + v.layout.offset;
   plan.outputs[0].fresh = false;
