@@ -33,11 +33,14 @@ def as_numpy(x):
 
 
 def as_galop(x):
-    if isinstance(x, np.ndarray):
+    """NumPy's arrays inside x as Galop's over the same memory; dtypes and classes that Galop lacks stay as they are."""
+    if type(x) is np.ndarray:
         try:
             return asarray(x)
         except TypeError:
             return x
+    if isinstance(x, tuple) and hasattr(x, "_fields"):  # such as numpy.linalg's results
+        return type(x)(*map(as_galop, x))
     return type(x)(map(as_galop, x)) if type(x) in (list, tuple) else x
 
 
@@ -68,16 +71,21 @@ def fill_ufunc_map(namespace):
 
 
 def array_function(self, func, types, args, kwargs):
-    """NumPy's function on Galop's arrays: Galop's of the same name, or NumPy's own on the same memory."""
+    """NumPy's function on Galop's arrays: Galop's of the same name, else NumPy's own over the same memory, whose result
+    is a Galop array again. Beside a subclass of numpy.ndarray, which may mean something else, all is NumPy's."""
     if not all(issubclass(t, (ndarray, np.ndarray)) for t in types):
         return NotImplemented
+    if not all(t is ndarray or t is np.ndarray for t in types):
+        return func(*as_numpy(args), **as_numpy(kwargs))
     if func.__module__ == "numpy":
         import galop
 
         ours = getattr(galop, func.__name__, None)
         if callable(ours) and ours is not func:
             return ours(*args, **kwargs)
-    return func(*as_numpy(args), **as_numpy(kwargs))
+    out = kwargs.get("out")
+    result = func(*as_numpy(args), **as_numpy(kwargs))
+    return out if isinstance(out, ndarray) else as_galop(result)
 
 
 ndarray.__array_function__ = array_function
