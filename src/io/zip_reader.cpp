@@ -118,7 +118,7 @@ class MemberReader {
     auto* p = static_cast<unsigned char*>(to);
     given_ += bytes;
     while (bytes > 0) {
-      const std::int64_t n = std::min<std::int64_t>(bytes, 1 << 30);
+      const std::int64_t n = std::min<std::int64_t>(bytes, 1 << 20);  // summed while the caches hold it
       if (inflating_) {
         inflate_into(p, n);
       } else {

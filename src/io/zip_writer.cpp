@@ -96,12 +96,17 @@ void ZipWriter::add(const std::string& name, std::int64_t most, bool deflated,
     std::unique_ptr<Deflater> z;
     if (deflated) z = std::make_unique<Deflater>(store);
     fill([&](const void* data, std::int64_t bytes) {
-      crc = crc32_z(crc, static_cast<const unsigned char*>(data), static_cast<std::size_t>(bytes));
       m.bytes += bytes;
-      if (z)
-        z->feed(data, bytes, false);
-      else
-        store(data, bytes);
+      for (const auto* p = static_cast<const unsigned char*>(data); bytes > 0;) {
+        const std::int64_t n = std::min<std::int64_t>(bytes, 1 << 20);  // summed and stored while the caches hold it
+        crc = crc32_z(crc, p, static_cast<std::size_t>(n));
+        if (z)
+          z->feed(p, n, false);
+        else
+          store(p, n);
+        p += n;
+        bytes -= n;
+      }
     });
     if (z) z->feed(nullptr, 0, true);
   }

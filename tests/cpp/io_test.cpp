@@ -9,6 +9,8 @@
 #include <iterator>
 
 #include "galop/galop.hpp"
+#include "io/npy.hpp"
+#include "io/zip.hpp"
 
 namespace galop {
 namespace {
@@ -93,6 +95,28 @@ TEST_F(Io, Archives) {
   EXPECT_THROW(savez(*this / "b.npz", {{"x", ones({1})}, {"x", ones({1})}}), ValueError);
   EXPECT_FALSE(fs::exists(*this / "b.npz"));
   EXPECT_THROW(load(*this / "a.npz"), ValueError);
+}
+
+TEST_F(Io, ArchivesBeyond32BitsAnd65535Members) {
+  std::string bytes;
+  io::ZipWriter zip([&bytes](const void* data, std::int64_t n) {
+    bytes.append(static_cast<const char*>(data), static_cast<std::size_t>(n));
+  });
+  const std::string header = io::npy_header(DType::uint8, {2}, false);
+  for (int i = 0; i < 66'000; ++i) {
+    // Every other one is announced as perhaps too large for 32 bits.
+    zip.add(std::to_string(i) + ".npy", i % 2 ? std::int64_t{1} << 33 : 1000, i % 3 == 0, [&](const auto& to) {
+      to(header.data(), static_cast<std::int64_t>(header.size()));
+      const unsigned char values[2] = {static_cast<unsigned char>(i), 7};
+      to(values, 2);
+    });
+  }
+  zip.finish();
+  const auto span = std::as_bytes(std::span(bytes));
+  const Npz z(std::vector<std::byte>(span.begin(), span.end()));
+  ASSERT_EQ(z.names().size(), 66'000U);
+  for (const int i : {0, 1, 2, 3, 65'535, 65'998, 65'999})
+    EXPECT_EQ(z[std::to_string(i)].to_vector<int>(), (std::vector<int>{i & 255, 7}));
 }
 
 TEST_F(Io, DamageAndRefusals) {
