@@ -1,4 +1,4 @@
-"""Files beside NumPy in one process: times, and the memory that is no file's, which is what a small machine runs out of.
+"""Files beside NumPy in one process: times, and the memory that is no file's, which a small machine runs out of.
 
     .venv/bin/python benchmarks/files.py [--elements N] [--folder DIR] [--markdown]
 
@@ -96,7 +96,8 @@ def main() -> None:
             theirs, ours = (statistics.median(t[1:]) for t in times)
             cells = [row, f"{theirs * 1e3:,.0f} ms", f"{ours * 1e3:,.0f} ms", f"{theirs / ours:.2f} ×",
                      *(f"{p >> 20:,} MiB" for p in peaks)]  # fmt: skip
-            print("| " + " | ".join(cells) + " |" if args.markdown else f"{row:32}" + "".join(f"{c:>14}" for c in cells[1:]))
+            plain = f"{row:32}" + "".join(f"{c:>14}" for c in cells[1:])
+            print("| " + " | ".join(cells) + " |" if args.markdown else plain)
 
 
 if __name__ == "__main__":

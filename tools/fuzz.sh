@@ -18,8 +18,10 @@ mkdir -p "$folder/corpus"
 "$python" tests/fuzz/make_corpus.py "$folder/seeds"
 # The readers' own sources are instrumented here; the engine below them comes from the library.
 "$clang" -std=c++20 -O1 -g -ffp-contract=off -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
-  -fno-sanitize=vptr,function -Iinclude -Isrc tests/fuzz/load_fuzzer.cpp src/io/*.cpp -L"$build/lib" -Wl,-rpath,"$(realpath "$build")/lib" \
-  -lgalop -lz -o "$folder/load"
+  -fno-sanitize=vptr,function -Iinclude -Isrc tests/fuzz/load_fuzzer.cpp src/io/*.cpp \
+  -L"$build/lib" -Wl,-rpath,"$(realpath "$build")/lib" -lgalop -lz -o "$folder/load"
 ASAN_OPTIONS=detect_leaks=0 "$folder/load" -max_total_time="$seconds" -max_len=8192 -timeout=10 -rss_limit_mb=4096 \
-  -print_final_stats=1 -artifact_prefix="$folder/" "$folder/corpus" "$folder/seeds" 2>"$folder/log" || { tail -n 40 "$folder/log"; exit 1; }
-echo "fuzz: $(awk '/stat::number_of_executed_units/ {print $2}' "$folder/log") files in $seconds s, none ended the program"
+  -print_final_stats=1 -artifact_prefix="$folder/" "$folder/corpus" "$folder/seeds" 2>"$folder/log" ||
+  { tail -n 40 "$folder/log"; exit 1; }
+count=$(awk '/stat::number_of_executed_units/ {print $2}' "$folder/log")
+echo "fuzz: $count files in $seconds s, none ended the program"

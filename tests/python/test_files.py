@@ -107,7 +107,8 @@ def test_archives_both_ways(tmp_path, compressed):
     arrays["big"] = np.arange(300_000) // 7
     name = "savez_compressed" if compressed else "savez"
     getattr(np, name)(tmp_path / "theirs", arrays["big"], **arrays)
-    getattr(galop, name)(tmp_path / "ours", galop.asarray(arrays["big"]), **{k: galop.asarray(v) for k, v in arrays.items()})
+    ours = {k: galop.asarray(v) for k, v in arrays.items()}
+    getattr(galop, name)(tmp_path / "ours", ours["big"], **ours)
     memory = io.BytesIO()
     getattr(galop, name)(memory, arrays["big"], **arrays)
     arrays["arr_0"] = arrays["big"]
@@ -349,8 +350,7 @@ def test_every_cut_and_turned_byte_of_a_npz(tmp_path, compressed):
         (tmp_path / "b.npz").write_bytes(content)
         try:
             with galop.load(tmp_path / "b.npz") as z:
-                same = all(np.array_equal(host(z[k]), want) for k, want in [("x", np.arange(40) // 3), ("y", np.ones(2))])
-            assert same, i
+                assert np.array_equal(host(z["x"]), np.arange(40) // 3) and np.array_equal(host(z["y"]), np.ones(2)), i
             silent += 1
         except (ValueError, KeyError):
             pass
@@ -529,8 +529,13 @@ def test_files_stream_through_little_memory(tmp_path):
 def test_large_expressions_are_saved_in_their_order(tmp_path):
     a = np.asfortranarray(np.arange(3_000_000.0).reshape(3, 1_000_000))
     x = galop.array(a, order="F")
-    for name, got, want in [("a", x * 2, a * 2), ("b", (x + 1).T, (a + 1).T), ("c", x.sum(axis=0) + 1, a.sum(axis=0) + 1),
-                            ("d", (x * 2)[:, ::2], (a * 2)[:, ::2])]:  # fmt: skip
+    cases = [
+        ("a", x * 2, a * 2),
+        ("b", (x + 1).T, (a + 1).T),
+        ("c", x.sum(axis=0) + 1, a.sum(axis=0) + 1),
+        ("d", (x * 2)[:, ::2], (a * 2)[:, ::2]),
+    ]
+    for name, got, want in cases:
         np.save(tmp_path / "want.npy", want)
         galop.save(tmp_path / "got.npy", got)
         assert (tmp_path / "got.npy").read_bytes() == (tmp_path / "want.npy").read_bytes(), name
