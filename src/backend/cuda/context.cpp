@@ -121,6 +121,11 @@ void Context::note(const std::string& kernel, const Dims& shape) {
   l.shape = shape;
 }
 
+std::uint64_t Context::launches() const {
+  const std::lock_guard lock(mutex_);
+  return launches_;
+}
+
 void Context::note(const std::string& what) {
   const std::lock_guard lock(mutex_);
   Launched& l = launched_[launches_++ % launched_.size()];

@@ -55,6 +55,9 @@ class Context {
   void note(const std::string& kernel, const Dims& shape);
   void note(const std::string& what);
 
+  /// How many have been noted so far.
+  std::uint64_t launches() const;
+
   /// Waits for the stream; throws as `check` does.
   void synchronize();
 

@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <string_view>
+#include <utility>
 
 #include "backend/cuda/codegen.hpp"
 #include "backend/cuda/fault.hpp"
@@ -42,6 +43,7 @@ CudaExecutor::CudaExecutor(int ordinal, const std::filesystem::path& cache)
 
 CudaExecutor::~CudaExecutor() {
   Pins::instance().forget(context_);
+  release(counts_.ends);
   if (!alive()) return;
   try {
     const auto here = context_.enter();
@@ -54,6 +56,7 @@ CudaExecutor::~CudaExecutor() {
 }
 
 void CudaExecutor::copy(void* to, const void* from, std::int64_t bytes) {
+  ++writes_;
   if (bytes == 0) return;
   const auto here = context_.enter();
   context_.check(context_.cuda.cuMemcpyDtoDAsync(address(to), address(from), static_cast<std::size_t>(bytes), stream()),
@@ -77,6 +80,7 @@ void CudaExecutor::open_peer(CudaExecutor& other) {
 }
 
 void CudaExecutor::copy_peer(void* to, CudaExecutor& other, const void* from, std::int64_t bytes) {
+  ++writes_;
   if (bytes == 0) return;
   open_peer(other);
   // The other's work that makes the memory comes first, and its later work, which may reuse it, waits.
@@ -100,13 +104,28 @@ void CudaExecutor::copy_peer(void* to, CudaExecutor& other, const void* from, st
 }
 
 void CudaExecutor::fill_bytes(void* device, unsigned char value, std::int64_t bytes) {
+  ++writes_;
   if (bytes == 0) return;
   const auto here = context_.enter();
   context_.check(context_.cuda.cuMemsetD8Async(address(device), value, static_cast<std::size_t>(bytes), stream()),
                  "cuMemsetD8Async", text(bytes));
 }
 
+void CudaExecutor::keep_counts(const void* mask, std::int64_t n, void* ends) {
+  const std::lock_guard lock(counts_mutex_);
+  release(std::exchange(counts_, Counts{mask, n, works(), ends}).ends);
+}
+
+void* CudaExecutor::take_counts(const void* mask, std::int64_t n) {
+  const std::lock_guard lock(counts_mutex_);
+  const Counts kept = std::exchange(counts_, Counts{});
+  if (kept.mask == mask && kept.n == n && kept.works == works()) return kept.ends;
+  release(kept.ends);
+  return nullptr;
+}
+
 void CudaExecutor::wait_for(std::uintptr_t other) {
+  ++writes_;
   if (other == 0) throw ValueError("[cuda] stream 0 is not a stream here; got 0, where 1 is the default stream");
   const auto here = context_.enter();
   const std::lock_guard lock(order_mutex_);

@@ -1,6 +1,7 @@
 // One GPU at work: memory, copies, plans, and kernels of the library.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -33,7 +34,10 @@ class CudaExecutor {
   MemoryPool& memory() { return memory_; }
 
   /// As Transfer says.
-  void upload(void* device, const void* host, std::int64_t bytes) { transfer_.upload(device, host, bytes); }
+  void upload(void* device, const void* host, std::int64_t bytes) {
+    ++writes_;
+    transfer_.upload(device, host, bytes);
+  }
   void download(void* host, const void* device, std::int64_t bytes) { transfer_.download(host, device, bytes); }
   void copy(void* to, const void* from, std::int64_t bytes);
   /// From another device's memory, in the order of both streams.
@@ -59,6 +63,11 @@ class CudaExecutor {
   /// Waits; throws DeviceError naming the last kernels when one of them failed.
   void synchronize() { context_.synchronize(); }
   bool alive() const noexcept { return context_.alive(); }
+
+  /// Keeps `ends`, the running counts of a mask's tiles (select.cpp), for what packs by that mask next; takes over the
+  /// memory. `take_counts` hands it on, once, when the stream has been given nothing to do since, else null.
+  void keep_counts(const void* mask, std::int64_t n, void* ends);
+  void* take_counts(const void* mask, std::int64_t n);
 
   /// Makes later work here wait for what `stream` has been given so far, and the other way round. A stream of the same
   /// device; 1 and 2 are its default ones.
@@ -94,6 +103,17 @@ class CudaExecutor {
   std::mutex mutex_;
   std::unordered_map<std::string, CUmodule> modules_;  // by key
   std::unordered_map<std::string, Kernel> kernels_;    // by key and entry
+  struct Counts {
+    const void* mask = nullptr;
+    std::int64_t n = 0;
+    std::uint64_t works = 0;
+    void* ends = nullptr;
+  };
+  std::mutex counts_mutex_;
+  Counts counts_;
+  std::atomic<std::uint64_t> writes_ = 0;
+  /// Launches, copies and waits so far.
+  std::uint64_t works() const { return context_.launches() + writes_; }
   std::mutex order_mutex_;
   CUevent order_ = nullptr;  // between streams
   std::unordered_map<const CudaExecutor*, bool> peers_;

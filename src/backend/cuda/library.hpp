@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "backend/backend.hpp"
 #include "backend/cuda/executor.hpp"
@@ -38,10 +39,15 @@ void compress(CudaExecutor& gpu, const void* mask, std::int64_t n, int itemsize,
 class Scratch {
  public:
   Scratch(CudaExecutor& gpu, std::int64_t bytes) : gpu_(gpu), data_(gpu.allocate(bytes)) {}
+  /// Memory that was allocated elsewhere.
+  Scratch(CudaExecutor& gpu, void* data) : gpu_(gpu), data_(data) {}
+  Scratch(Scratch&& other) noexcept : gpu_(other.gpu_), data_(other.give()) {}
   ~Scratch() { gpu_.release(data_); }
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
   char* data() const { return static_cast<char*>(data_); }
+  /// The caller's from now on.
+  void* give() noexcept { return std::exchange(data_, nullptr); }
 
  private:
   CudaExecutor& gpu_;

@@ -12,7 +12,9 @@
 namespace galop::cuda {
 namespace {
 
-constexpr std::int64_t kTileGroup = 128;                    // kGroup of scan.cuh
+constexpr std::int64_t kTileGroup = 128;  // kGroup of scan.cuh
+constexpr std::int64_t kMostTiles = 0x7fffffff;
+constexpr std::int64_t kTileBlocks = 1024;                  // more than run at once
 constexpr std::int64_t kManyLines = std::int64_t{1} << 17;  // threads that fill a GPU
 constexpr std::int64_t kShort = 64;                         // a line that one thread scans at once
 constexpr std::int64_t kWarpLine = 1024;                    // the longest line of one warp
@@ -92,21 +94,22 @@ void by_tiles(CudaExecutor& gpu, const Problem& p) {
   const std::int64_t rows = vec == 1 ? (item == 16 ? 8 : 16) : std::min<std::int64_t>(8, 32 / vec);
   const std::int64_t tile = 8 * 32 * vec * rows;
   const std::int64_t tiles = blocks_for(p.n, tile), groups = blocks_for(tiles, kTileGroup);
-  const LibraryKernel k = p.kernel("scan_tiles", define("VEC", vec) + define("ROWS", rows) + define("MANY", tiles > 1));
-  // A ticket and the flags, all zero; then the folds.
-  const auto up16 = [](std::int64_t bytes) { return (bytes + 15) / 16 * 16; };
-  const std::int64_t flags = tiles > 1 ? up16(4 * (1 + p.lines * (tiles + groups))) : 0;
-  const std::int64_t folds = tiles > 1 ? p.lines * (tiles + groups) * item : 0;
-  Scratch scratch(gpu, flags + folds);
-  if (flags > 0) gpu.fill_bytes(scratch.data(), 0, flags);
+  // As many blocks on a multiprocessor as leave the values in registers, or nearly so.
+  const LibraryKernel k = p.kernel("scan_tiles", define("VEC", vec) + define("ROWS", rows) + define("MANY", tiles > 1) +
+                                                     define("BLOCKS", vec > 1 ? 4 : 3));
+  const std::int64_t all = p.lines * tiles;
+  if (all > kMostTiles) throw Error("[cuda] " + p.what + " is too large for one launch");
+  // A ticket and the folds of tiles and groups, a flag beside every four bytes; all zero.
+  const std::int64_t fold = (item + 3) / 4 * 8;
+  const std::int64_t bytes = tiles > 1 ? 8 + (all + p.lines * groups) * fold : 0;
+  Scratch scratch(gpu, bytes);
+  if (bytes > 0) gpu.fill_bytes(scratch.data(), 0, bytes);
   const char* const ticket = scratch.data();
-  const char* const tile_ready = ticket + 4;
-  const char* const group_ready = tile_ready + 4 * p.lines * tiles;
-  const char* const tile_folds = ticket + flags;
-  const char* const group_folds = tile_folds + p.lines * tiles * item;
-  launch(gpu, k, p.lines * tiles,
-         {p.axes.data(), &p.lines, &p.n, &tiles, &p.in, &p.in_step, &p.out, &p.out_step, &ticket, &tile_ready,
-          &tile_folds, &group_ready, &group_folds},
+  const char* const tile_folds = ticket + 8;
+  const char* const group_folds = tile_folds + all * fold;
+  launch(gpu, k, tiles > 1 ? std::min(all, kTileBlocks) : all,
+         {p.axes.data(), &p.lines, &p.n, &tiles, &p.in, &p.in_step, &p.out, &p.out_step, &ticket, &tile_folds,
+          &group_folds},
          p.what);
 }
 

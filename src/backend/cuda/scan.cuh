@@ -1,5 +1,5 @@
 // Running folds. In front of it: S and join, AXES (of lines), IN_BYTES and OUT_BYTES (1: not aligned, element by
-// element), and what the kernel of the program needs: VEC, ROWS and MANY, or LANES, or PHASE.
+// element), and what the kernel of the program needs: VEC, ROWS, MANY and BLOCKS (of a multiprocessor), or LANES, or PHASE.
 namespace g {
 
 struct Axis {
@@ -44,173 +44,178 @@ inline S from(S x, int lane, int width = 32) {
   return shuffled(x, [=](u32 w) { return __shfl_sync(0xffffffffu, w, lane, width); });
 }
 
-// A value that another block waits for: the flag goes up after it.
-inline void publish(S* to, u32* flag, S x) {
-  *to = x;
-  __threadfence();
-  *(volatile u32*)flag = 1;
+// A value that another block waits for, four bytes a word, each with a flag above them: no fence is needed.
+constexpr int kPieces = (int)(sizeof(S) + 3) / 4;
+inline void publish(u64* to, S x) {
+  Lane l;
+#pragma unroll
+  for (int i = 0; i < kPieces; ++i) l.words[i] = 0;
+  l.v = x;
+#pragma unroll
+  for (int i = 0; i < kPieces; ++i) *(volatile u64*)(to + i) = (u64)1 << 32 | l.words[i];
 }
-inline S await(const S* at, const u32* flag) {
-  while (*(const volatile u32*)flag == 0) {
-  }
-  __threadfence();
-  return *at;
+template <bool PATIENT>  // where many wait for the same
+inline S await(const u64* at) {
+  Lane l;
+  bool all = true;
+  do {
+    if (PATIENT && !all) __nanosleep(32);
+    all = true;
+#pragma unroll
+    for (int i = 0; i < kPieces; ++i) {
+      const u64 w = *(const volatile u64*)(at + i);
+      l.words[i] = (u32)w;
+      all = all && (w >> 32) != 0;
+    }
+  } while (!all);
+  return l.v;
 }
 
 #ifdef VEC
-// Tiles of 8 warps; a warp has ROWS rows of 32 × VEC neighbours. Tiles are taken by ticket, so the ones before a tile
-// have started. The start of a tile is (the fold of all groups of tiles before its own) joined with (the fold of the
-// tiles before it in its group): the same tree however the blocks run.
+// Tiles of 8 warps; a warp has ROWS rows of 32 × VEC neighbours. Blocks take tiles by ticket, one after the other, so the
+// ones before a tile have started. The start of a tile is (the fold of all groups of tiles before its own) joined with
+// (the fold of the tiles before it in its group): the same tree however the blocks run.
 constexpr int kSpan = 32 * VEC, kWarp = ROWS * kSpan, kTile = 8 * kWarp, kGroup = 128;
 
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, BLOCKS)
     scan_tiles(const __grid_constant__ Lines lines, i64 line_count, i64 n, i64 tiles, const char* in, i64 in_step,
-               char* out, i64 out_step, u32* ticket, u32* tile_ready, S* tile_folds, u32* group_ready, S* group_folds) {
-  __shared__ S totals[8], parts[4], start;
+               char* out, i64 out_step, u32* ticket, u64* tile_folds, u64* group_folds) {
+  __shared__ S rows[8][ROWS], totals[8], parts[kGroup / 32], groups_before;
   __shared__ u32 mine;
   const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-  u64 line = blockIdx.x;
-  i64 tile = 0;
-  if (MANY) {
-    if (threadIdx.x == 0) mine = atomicAdd(ticket, 1u);
-    __syncthreads();
-    tile = mine / line_count;
-    line = mine % line_count;
-  }
-  const u64 number = line;
-  find_line(lines, line, in, out);
-
-  const i64 first = tile * kTile + warp * kWarp + lane * VEC;
-  const bool whole = (tile + 1) * kTile <= n;
-  S v[ROWS][VEC];
-  if (whole) {
-#pragma unroll
-    for (int r = 0; r < ROWS; ++r) {
-      const char* p = in + (first + r * kSpan) * in_step;
-      if constexpr (VEC > 1)
-        load_vector(p, v[r]);
-      else
-        v[r][0] = read(p);
+  if (MANY && threadIdx.x == 0) mine = atomicAdd(ticket, 1u);
+  do {
+    u32 line = blockIdx.x, tile = 0, next = 0;
+    if (MANY) {
+      __syncthreads();
+      line = mine;
+      if (line >= (u32)(tiles * line_count)) return;
+      tile = line_count == 1 ? line : line / (u32)line_count;
+      line -= tile * (u32)line_count;
     }
-  } else {
-    // What is past the end reaches only what is past the end.
+    const char* from_line = in;
+    char* to_line = out;
+    find_line(lines, line, from_line, to_line);
+
+    const i64 first = (i64)tile * kTile + warp * kWarp + lane * VEC;
+    const bool whole = ((i64)tile + 1) * kTile <= n;
+    S v[ROWS][VEC];
+    if (whole) {
 #pragma unroll
-    for (int r = 0; r < ROWS; ++r)
-#pragma unroll
-      for (int j = 0; j < VEC; ++j) {
-        const i64 i = first + r * kSpan + j;
-        v[r][j] = i < n ? read(in + i * in_step) : S{};
+      for (int r = 0; r < ROWS; ++r) {
+        const char* p = from_line + (first + r * kSpan) * in_step;
+        if constexpr (VEC > 1)
+          load_vector(p, v[r]);
+        else
+          v[r][0] = read(p);
       }
-  }
-
-  S before[ROWS], total[ROWS];
+    } else {
+      // What is past the end reaches only what is past the end.
 #pragma unroll
-  for (int r = 0; r < ROWS; ++r) {
+      for (int r = 0; r < ROWS; ++r)
 #pragma unroll
-    for (int j = 1; j < VEC; ++j) v[r][j] = join(v[r][j - 1], v[r][j]);
-    before[r] = v[r][VEC - 1];
-  }
-#pragma unroll
-  for (int d = 1; d < 32; d *= 2)
-#pragma unroll
-    for (int r = 0; r < ROWS; ++r) {
-      const S other = up(before[r], d);
-      if (lane >= d) before[r] = join(other, before[r]);
-    }
-#pragma unroll
-  for (int r = 0; r < ROWS; ++r) {
-    total[r] = from(before[r], 31);
-    before[r] = up(before[r], 1);
-  }
-  S sum = total[0];
-#pragma unroll
-  for (int r = 1; r < ROWS; ++r) sum = join(sum, total[r]);
-  if (lane == 0) totals[warp] = sum;
-  __syncthreads();
-
-  if (MANY) {
-    const i64 base = (i64)number * tiles, groups = (tiles + kGroup - 1) / kGroup;
-    const i64 group = tile / kGroup;
-    const int place = (int)(tile % kGroup);
-    S own = {};
-    if (threadIdx.x == 0) {
-      own = totals[0];
-      for (int w = 1; w < 8; ++w) own = join(own, totals[w]);
-      publish(tile_folds + base + tile, tile_ready + base + tile, own);
-    }
-    if (tile > 0 && warp < kGroup / 32) {
-      const bool there = (int)threadIdx.x < place;
-      const i64 other = base + group * kGroup + threadIdx.x;
-      S x = {};
-      if (there) x = await(tile_folds + other, tile_ready + other);
-      __syncwarp();
-#pragma unroll
-      for (int d = 1; d < 32; d *= 2) {
-        const S next = down(x, d);
-        if (lane + d < 32 && (int)threadIdx.x + d < place) x = join(x, next);
-      }
-      if (lane == 0) parts[warp] = x;
-    }
-    __syncthreads();
-    if (threadIdx.x == 0) {
-      S x = {};
-      bool has = false;
-      if (tile > 0) {
-        for (int w = 0; w * 32 < place; ++w) {
-          x = has ? join(x, parts[w]) : parts[w];
-          has = true;
+        for (int j = 0; j < VEC; ++j) {
+          const i64 i = first + r * kSpan + j;
+          v[r][j] = i < n ? read(from_line + i * in_step) : S{};
         }
-        if (group > 0) {
-          const i64 last = (i64)number * groups + group - 1;
-          const S all = await(group_folds + last, group_ready + last);
-          x = has ? join(all, x) : all;
-          has = true;
-        }
-      }
-      if (place == kGroup - 1) {
-        const i64 here = (i64)number * groups + group;
-        publish(group_folds + here, group_ready + here, has ? join(x, own) : own);
-      }
-      start = x;
     }
-    __syncthreads();
-  }
 
-  bool has = MANY && tile > 0;
-  S x = has ? start : S{};
-  for (int w = 0; w < warp; ++w) {
-    x = has ? join(x, totals[w]) : totals[w];
-    has = true;
-  }
-#pragma unroll
-  for (int r = 0; r < ROWS; ++r) {
-    if (has || lane > 0) {
-      const S y = !has ? before[r] : lane > 0 ? join(x, before[r]) : x;
-#pragma unroll
-      for (int j = 0; j < VEC; ++j) v[r][j] = join(y, v[r][j]);
-    }
-    x = has ? join(x, total[r]) : total[r];
-    has = true;
-  }
-
-  if (whole) {
+    S before[ROWS];
 #pragma unroll
     for (int r = 0; r < ROWS; ++r) {
-      char* p = out + (first + r * kSpan) * out_step;
-      if constexpr (VEC > 1)
-        store_vector(p, v[r]);
-      else
-        write(p, v[r][0]);
+#pragma unroll
+      for (int j = 1; j < VEC; ++j) v[r][j] = join(v[r][j - 1], v[r][j]);
+      before[r] = v[r][VEC - 1];
     }
-  } else {
 #pragma unroll
-    for (int r = 0; r < ROWS; ++r)
+    for (int d = 1; d < 32; d *= 2)
 #pragma unroll
-      for (int j = 0; j < VEC; ++j) {
-        const i64 i = first + r * kSpan + j;
-        if (i < n) write(out + i * out_step, v[r][j]);
+      for (int r = 0; r < ROWS; ++r) {
+        const S other = up(before[r], d);
+        if (lane >= d) before[r] = join(other, before[r]);
       }
-  }
+    if (lane == 31) {
+      S sum = before[0];
+      rows[warp][0] = sum;
+#pragma unroll
+      for (int r = 1; r < ROWS; ++r) {
+        rows[warp][r] = before[r];
+        sum = join(sum, before[r]);
+      }
+      totals[warp] = sum;
+    }
+    __syncthreads();
+
+    bool has = MANY && tile > 0;
+    S x = {};
+    if (MANY) {
+      const i64 base = (i64)line * tiles, groups = (tiles + kGroup - 1) / kGroup;
+      const u32 group = tile / kGroup;
+      const int place = (int)(tile % kGroup);
+      S own = {};
+      if (threadIdx.x == 0) {
+        own = totals[0];
+        for (int w = 1; w < 8; ++w) own = join(own, totals[w]);
+        publish(tile_folds + (base + tile) * kPieces, own);
+      }
+      if (warp * 32 < place) {
+        const bool there = (int)threadIdx.x < place;
+        S y = {};
+        if (there) y = await<false>(tile_folds + (base + group * kGroup + threadIdx.x) * kPieces);
+        __syncwarp();
+#pragma unroll
+        for (int d = 1; d < 32; d *= 2) {
+          const S other = down(y, d);
+          if (lane + d < 32 && (int)threadIdx.x + d < place) y = join(y, other);
+        }
+        if (lane == 0) parts[warp] = y;
+      } else if (warp == kGroup / 32) {
+        // Meanwhile.
+        if (lane == 0 && group > 0) {
+          const u64* const fold = group_folds + ((i64)line * groups + group - 1) * kPieces;
+          groups_before = place == kGroup - 1 ? await<false>(fold) : await<true>(fold);
+        }
+        __syncwarp();
+      }
+      __syncthreads();
+      for (int w = 0; w * 32 < place; ++w) x = w > 0 ? join(x, parts[w]) : parts[w];
+      if (group > 0) x = place > 0 ? join(groups_before, x) : groups_before;
+      if (threadIdx.x == 0) {
+        if (place == kGroup - 1) publish(group_folds + ((i64)line * groups + group) * kPieces, join(x, own));
+        next = atomicAdd(ticket, 1u);
+      }
+    }
+
+    for (int w = 0; w < warp; ++w) {
+      x = has ? join(x, totals[w]) : totals[w];
+      has = true;
+    }
+#pragma unroll
+    for (int r = 0; r < ROWS; ++r) {
+      const S left = up(before[r], 1);
+      if (has || lane > 0) {
+        const S y = !has ? left : lane > 0 ? join(x, left) : x;
+#pragma unroll
+        for (int j = 0; j < VEC; ++j) v[r][j] = join(y, v[r][j]);
+      }
+      if (r + 1 < ROWS) x = has ? join(x, rows[warp][r]) : rows[warp][r];
+      has = true;
+      if (whole) {
+        char* p = to_line + (first + r * kSpan) * out_step;
+        if constexpr (VEC > 1)
+          store_vector(p, v[r]);
+        else
+          write(p, v[r][0]);
+      } else {
+#pragma unroll
+        for (int j = 0; j < VEC; ++j) {
+          const i64 i = first + r * kSpan + j;
+          if (i < n) write(to_line + i * out_step, v[r][j]);
+        }
+      }
+    }
+    if (MANY && threadIdx.x == 0) mine = next;
+  } while (MANY);
 }
 #endif
 

@@ -20,7 +20,7 @@ std::string lines(int axes, bool bytes) {
   return define("AXES", axes) + define("IN_BYTES", bytes) + define("OUT_BYTES", bytes);
 }
 std::string tiles(int vec, int rows, bool many) {
-  return define("VEC", vec) + define("ROWS", rows) + define("MANY", many);
+  return define("VEC", vec) + define("ROWS", rows) + define("MANY", many) + define("BLOCKS", vec > 1 ? 4 : 3);
 }
 LibraryKernel scanning(Op op, DType t, const std::string& macros) {
   return {"scan.cuh", kScanText, "scan", join_function(op, t) + macros, is_complex(t)};
@@ -42,7 +42,8 @@ std::vector<LibraryKernel> one_of_each() {
       scanning(Op::subtract, DType::float16, lines(1, true) + define("LANES", 1)),
       scanning(Op::add, DType::float32, lines(1, false) + define("PHASE", 0)),
       scanning(Op::add, DType::float32, lines(1, false) + define("PHASE", 1)),
-      {"select.cuh", kSelectText, "count", define("MASK_WORDS", 1)},
+      {"select.cuh", kSelectText, "count", define("MASK_WORDS", 1) + define("COUNT", 1)},
+      {"select.cuh", kSelectText, "count", define("MASK_WORDS", 0) + define("COUNT", 1)},
       {"select.cuh", kSelectText, "pack", units("u64", 1, true, false)},
       {"select.cuh", kSelectText, "positions", units("i64", 1, false, true)},
       {"gather.cuh", kGatherText, "locate", define("LOCATE", 1) + define("AXES", 3)},

@@ -48,6 +48,38 @@ TEST_F(CudaSelect, CountsPositionsAndElements) {
   EXPECT_EQ(count_true(*gpu_, nullptr, 0), 0);
 }
 
+TEST_F(CudaSelect, CountsAreKeptForOneThatPacksNext) {
+  constexpr std::int64_t n = 3'000'017;
+  const std::vector<char> one = mask(n, 500), two = mask(n, 300);
+  char *m = put(one), *other = put(two);
+  char* out = take(n * 8);
+  const auto packs = [&](const std::vector<char>& as, const char* when) {
+    std::vector<std::int64_t> expected(static_cast<std::size_t>(cpu_backend().count_true(as.data(), n)));
+    cpu_backend().positions(as.data(), n, expected.data());
+    positions(*gpu_, m, n, reinterpret_cast<std::int64_t*>(out));
+    EXPECT_EQ(get<std::int64_t>(out, static_cast<std::int64_t>(expected.size())), expected) << when;
+  };
+  const auto count = [&](char* bits) { return count_true(*gpu_, bits, n); };
+  EXPECT_EQ(count(m), cpu_backend().count_true(one.data(), n));
+  packs(one, "after counting");
+  packs(one, "once more");
+  count(m);
+  count(other);
+  packs(one, "after counting another");
+  count(m);
+  gpu_->upload(m, two.data(), n);
+  packs(two, "after an upload");
+  count(m);
+  gpu_->copy(m, put(one), n);
+  packs(one, "after a copy");
+  count(m);
+  gpu_->fill_bytes(m, 1, n);
+  packs(std::vector<char>(static_cast<std::size_t>(n), 1), "after a fill");
+  count(m);
+  EXPECT_EQ(count_true(*gpu_, m, 8192), 8192);
+  packs(std::vector<char>(static_cast<std::size_t>(n), 1), "after counting a part");
+}
+
 TEST_F(CudaSelect, MoreThan2To31Bools) {
   const std::int64_t n = (std::int64_t{1} << 31) + 99999;
   char *m = nullptr, *x = nullptr, *out = nullptr;
