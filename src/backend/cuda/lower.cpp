@@ -22,7 +22,8 @@ constexpr std::int64_t kTileBytes = 48 << 10;  // of shared memory, for all turn
 constexpr int kStrips = 4;                     // rows a thread takes
 constexpr int kStripLanes = 16;                // elements that it takes in them, at most
 constexpr std::int64_t kStripBytes = 256;      // and bytes of operands, at most: they are all in registers
-constexpr int kHeavyLanes = 4;
+constexpr int kHeavyLanes = 4;                 // elements whose functions are computed side by side
+constexpr int kHeavySteps = 16;  // functions of a tape, at most: beyond, the code would be long to compile and to fetch
 
 int alignment(DType t) { return is_complex(t) ? itemsize(t) / 2 : itemsize(t); }
 
@@ -31,7 +32,7 @@ struct Reach {
   Operand::Kind kind;
   DType dtype;
   std::uint64_t base;
-  std::uint64_t high;  // of a constant
+  std::uint64_t high;  // of a constant; of a float64 its reciprocal
   Dims strides;
   bool memory() const { return kind == Operand::Kind::memory; }
 };
@@ -53,6 +54,7 @@ Domain read(const Plan& plan) {
     if (o.kind == Operand::Kind::constant) {
       std::memcpy(&r.base, o.bits, 8);
       std::memcpy(&r.high, o.bits + 8, 8);
+      if (o.dtype == DType::float64) r.high = std::bit_cast<std::uint64_t>(1.0 / std::bit_cast<double>(r.base));
     }
     if (o.kind == Operand::Kind::constant || r.strides.size() != n) r.strides = Dims(n, 0);
     d.reach.push_back(std::move(r));
@@ -278,9 +280,8 @@ class Lowering {
   // How many vectors a thread takes. Neither the extents nor the number of elements decide (but for a handful of rows),
   // so that a new size needs no new kernel.
   void choose_strips(const std::vector<Access>& modes, int vec) {
-    out_.heavy = std::any_of(plan_.tape.begin(), plan_.tape.end(), [](const Instruction& i) {
-      return i.loop == DType::float64 && (info(i.op).ulp > 2 || i.op == Op::divide || i.op == Op::sqrt);
-    });
+    const auto functions = std::count_if(plan_.tape.begin(), plan_.tape.end(), is_heavy);
+    out_.heavy = functions > 0 && functions <= kHeavySteps;
     const int last = out_.axes - 1;
     const bool tall = out_.axes > 1 && d_.shape[last - 1] >= kStrips;
     int strips = 1;
@@ -526,6 +527,10 @@ class Lowering {
 };
 
 }  // namespace
+
+bool is_heavy(const Instruction& i) {
+  return i.loop == DType::float64 && (info(i.op).ulp > 2 || i.op == Op::divide || i.op == Op::sqrt);
+}
 
 Lowered lower(const Plan& plan) { return Lowering(plan).run(); }
 

@@ -59,6 +59,9 @@ struct Lowered {
   std::int64_t scratch_bytes = 0;
 };
 
+/// A step that is a function of float64: bound by arithmetic and the loading of constants.
+bool is_heavy(const Instruction& i);
+
 /// Throws Error for a plan that no kernel can take (too many parameters).
 Lowered lower(const Plan& plan);
 

@@ -270,7 +270,16 @@ GALOP_CLASSES(Int<i8>) GALOP_CLASSES(Int<i16>) GALOP_CLASSES(Int<i32>) GALOP_CLA
         GALOP_FLOATS(float, f) GALOP_FLOATS(double, )
 #undef GALOP_FLOATS
 
-    // log(exp(x) + exp(y)); in double for both types, since the terms may nearly cancel.
+// x / y with the nearest number to 1 / y at hand (Markstein): the first quotient is corrected twice, from remainders
+// that are exact while no exponent is extreme.
+inline double divided(double x, double y, double inverse) {
+  const u32 ex = (u32)(bits(x) >> 52) & 0x7ffu, ey = (u32)(bits(y) >> 52) & 0x7ffu;
+  if (ex - 200u >= 1600u || ey - 923u >= 200u) return x / y;
+  const double near = x * inverse, nearer = fused(fused(-y, near, x), inverse, near);
+  return fused(fused(-y, nearer, x), inverse, nearer);
+}
+
+// log(exp(x) + exp(y)); in double for both types, since the terms may nearly cancel.
     inline double logaddexp(double x, double y) {
   if (x == y) return x + 0.693147180559945309417232121458176568;
   const double d = x - y;

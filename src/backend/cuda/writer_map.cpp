@@ -132,8 +132,11 @@ void Writer::side_by_side(const std::function<std::string(std::size_t, int)>& x)
   steps([&](const Instruction& i, const std::string& f, int results, const std::uint16_t* out) {
     const int nin = info(i.op).nin;
     const auto call = [&](int k) {
-      std::string s = f + "(";
+      const bool by_constant = i.op == Op::divide && i.loop == DType::float64 && i.in[1] < l_.operands.size() &&
+                               operand(i.in[1]).mode == Mode::constant;
+      std::string s = (by_constant ? "divided" : f) + "(";
       for (int q = 0; q < nin; ++q) s += (q ? ", " : "") + at("r", i.in[q]) + "[" + text(k) + "]";
+      if (by_constant) s += ", from_bits(p.w[" + text(operand(i.in[1]).word + 1) + "])";
       return s + ")";
     };
     if (results == 1) {
@@ -146,7 +149,7 @@ void Writer::side_by_side(const std::function<std::string(std::size_t, int)>& x)
       declare(plan_.registers[out[0]], out[0], [&](int k) { return pair + "[" + text(k) + "].first"; });
       declare(plan_.registers[out[1]], out[1], [&](int k) { return pair + "[" + text(k) + "].second"; });
     }
-    if (i.loop != DType::float64 || (info(i.op).ulp <= 2 && i.op != Op::divide && i.op != Op::sqrt)) return;
+    if (!is_heavy(i)) return;
     for (int r = 0; r < results; ++r)
       if (plan_.registers[out[r]] == DType::float64) fence(out[r]);
   });
