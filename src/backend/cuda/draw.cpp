@@ -9,6 +9,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "backend/cuda/draw_stream.hpp"
@@ -33,7 +34,9 @@ constexpr KernelText kKernels[] = {
 
 std::string entry(Kernel k) {
   const KernelText& t = kKernels[static_cast<int>(k)];
-  return "extern \"C\" __global__ void __launch_bounds__(kThreads) " + std::string(t.name) +
+  // Tiles of normals wait a lot: more of them at once, with a few rare values in memory.
+  const bool waits = std::string_view(t.call).find("normal_tiles") != std::string_view::npos;
+  return "extern \"C\" __global__ void __launch_bounds__(kThreads" + std::string(waits ? ", 5) " : ") ") + t.name +
          "(const __grid_constant__ Args a) { " + t.call + "; }\n";
 }
 

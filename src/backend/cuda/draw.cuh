@@ -10,15 +10,24 @@
 #define GALOP_DRAW_PAIRED _Pragma("unroll 2")
 #define GALOP_DRAW_UNROLLED _Pragma("unroll")
 #define GALOP_DRAW_TICKET(counter) atomicAdd(counter, 1u)
+#define GALOP_DRAW_PAUSE __nanosleep(40)
 #define GALOP_DRAW_LOG1P(x) log1p(x)
 #define GALOP_DRAW_EXP(x) exp(x)
 #endif
 
 inline U128 multiply_add(U128 x, U128 factor, U128 term) {
+  const u64 cross = x.high * factor.low + x.low * factor.high;
+#ifdef __CUDA_ARCH__
+  u64 low, high;
+  asm("mad.lo.cc.u64 %0, %2, %3, %4;\n\tmadc.hi.u64 %1, %2, %3, %5;"
+      : "=&l"(low), "=l"(high)
+      : "l"(x.low), "l"(factor.low), "l"(term.low), "l"(term.high));
+  return {high + cross, low};
+#else
   const u64 low = x.low * factor.low;
   const u64 sum = low + term.low;
-  const u64 high = __umul64hi(x.low, factor.low) + x.high * factor.low + x.low * factor.high + term.high;
-  return {high + (sum < low ? 1u : 0u), sum};
+  return {__umul64hi(x.low, factor.low) + cross + term.high + (sum < low ? 1u : 0u), sum};
+#endif
 }
 
 struct Pcg {
@@ -33,15 +42,18 @@ struct Pcg {
   }
   /// At word `words` - kMostLead.
   static Pcg behind_lead(const Stream& s, i64 words) { return Pcg(s, s.lead, words); }
-  /// The word it stands at, whose number is `at`.
+  /// The word it stands at, whose number is `at`; a whole one where no half has been kept.
   u64 word(i64 at) const {
+    const u64 w = whole_word(at);
+    return stream.has_kept && at == 0 ? (w & 0xffffffffu) | (static_cast<u64>(stream.kept) << 32) : w;
+  }
+  u64 whole_word(i64) const {
     const u64 mixed = state.high ^ state.low;
     const int turn = static_cast<int>(state.high >> 58);
     // A rotation to the right, by halves.
     const u32 high = static_cast<u32>(mixed >> 32), low = static_cast<u32>(mixed);
     const u32 one = turn & 32 ? high : low, other = turn & 32 ? low : high;
-    const u64 w = (static_cast<u64>(__funnelshift_r(other, one, turn)) << 32) | __funnelshift_r(one, other, turn);
-    return stream.has_kept && at == 0 ? (w & 0xffffffffu) | (static_cast<u64>(stream.kept) << 32) : w;
+    return (static_cast<u64>(__funnelshift_r(other, one, turn)) << 32) | __funnelshift_r(one, other, turn);
   }
   /// 2^k words further.
   void leap(int k) { state = multiply_add(state, stream.leaps[k].factor, stream.leaps[k].term); }
@@ -56,9 +68,11 @@ struct Twister {
   Twister(const Stream& s, i64) : words(s.words), count(s.word_count) {}
   static Twister behind_lead(const Stream& s, i64) { return Twister(s, 0); }
   u64 word(i64 at) const {
+    if (at < 0) return 0;
     const u64 first = 2 * at < count ? words[2 * at] : 0, second = 2 * at + 1 < count ? words[2 * at + 1] : 0;
     return FirstOnTop ? (first << 32) | second : (second << 32) | first;
   }
+  u64 whole_word(i64 at) const { return word(at); }
   void leap(int) {}
 };
 

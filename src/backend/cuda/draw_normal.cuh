@@ -209,7 +209,10 @@ inline i64 numbers_before(const Args& a, i64 tile, u32 mine, int lane) {
       const u32 summed = __ballot_sync(0xffffffffu, x[r] >= kSummed);
       const u32 nearest = summed & (~summed + 1);
       const u32 wanted = nearest | (nearest - 1);  // the lanes up to it, or all
-      if ((unknown & wanted) != 0) break;          // look again, from there on
+      if ((unknown & wanted) != 0) {               // look again, from there on
+        GALOP_DRAW_PAUSE;
+        break;
+      }
       if ((wanted >> lane) & 1) sum += x[r] & kCount;
       last -= 32;
       if (nearest != 0) {
@@ -250,18 +253,19 @@ void normal_tiles(const Args& a) {
   __shared__ u8 step[kSeen];        // of special items
   __shared__ u32 rows[kSeen / 32];  // which items are special
   __shared__ u32 makes[kRows];      // which items of the tile make a number
+  __shared__ u32 begin[kRows];      // how many do before the row
   __shared__ u16 special[kSpecials], tail[kTails];
-  __shared__ u32 count[kWarps], specials, tails, next;
+  __shared__ u32 specials, tails, next;
   __shared__ i64 before;
   const Unit* const units = reinterpret_cast<const Unit*>(words);
   const int t = static_cast<int>(threadIdx.x), warp = t / 32, lane = t % 32;
+  const u32 lower = (1u << lane) - 1;
   k[t] = P::k(*a.tables, static_cast<u32>(t));
   w[t] = P::w(*a.tables, static_cast<u32>(t));
   if (t == 0) next = GALOP_DRAW_TICKET(a.ticket);
   Source s = Source::behind_lead(a.stream, kMostLead - kLead + t);
   i64 stands = 0;  // in front of the words of this tile
   for (;;) {
-    if (t == 0) specials = 0;
     __syncthreads();
     const i64 tile = next;
     if (tile >= a.tiles) return;
@@ -271,111 +275,125 @@ void normal_tiles(const Args& a) {
     stands = tile + 1;
     const i64 word0 = tile * kTileWords - kLead;
     const i64 item0 = word0 * kItems;
-    const int from = a.first > item0 ? static_cast<int>(a.first - item0) : 0;  // items before it are none
-    if (t == 0) tails = 0;
-    const auto look_at = [&](int i, Unit unit) {
-      const bool odd = i >= from && !(P::place(unit) < k[static_cast<u32>(unit) & 255u]);
-      const u32 row = __ballot_sync(0xffffffffu, odd);
-      u32 good = ~row;
-      if (from > 0) good &= __ballot_sync(0xffffffffu, i >= from);
-      if (lane == 0) {
-        rows[i / 32] = row;
-        if (i >= kBefore) makes[i / 32 - kBefore / 32] = good;
-      }
-      if (odd) {
-        const u32 slot = atomicAdd(&specials, 1u);
-        if (slot < kSpecials) special[slot] = static_cast<u16>(i);
-      }
-    };
-    const auto make = [&](int i) {
-      const i64 at = word0 + i;
-      const u64 x = at < 0 ? 0 : s.word(at);
-      words[i] = x;
-      if constexpr (kItems == 1) {
-        if (i < kSeen) look_at(i, static_cast<Unit>(x));
-      }
+    const auto look_at = [&](int row, Unit unit) {
+      const u32 odd = __ballot_sync(0xffffffffu, !(P::place(unit) < k[static_cast<u32>(unit) & 255u]));
+      if (lane == 0) rows[row] = odd;
     };
     GALOP_DRAW_PAIRED
-    for (int r = 0; r < kRounds; ++r, s.leap(8)) make(r * kThreads + t);
-    if (t < kMade - kTileWords) make(kTileWords + t);
+    for (int r = 0; r < kRounds; ++r, s.leap(8)) {
+      const int i = r * kThreads + t;
+      if constexpr (kItems == 1) {
+        const u64 x = s.whole_word(word0 + i);
+        words[i] = x;
+        look_at(r * kWarps + warp, static_cast<Unit>(x));
+      } else {
+        words[i] = s.word(word0 + i);
+      }
+    }
+    if (t < kMade - kTileWords) {
+      const u64 x = s.word(word0 + kTileWords + t);
+      words[kTileWords + t] = x;
+      if constexpr (kItems == 1) {
+        if (t < kSeen - kTileWords) look_at(kRounds * kWarps + warp, static_cast<Unit>(x));
+      }
+    }
     __syncthreads();
     if constexpr (kItems > 1) {
       GALOP_DRAW_PAIRED
-      for (int i = t; i < kSeen; i += kThreads) look_at(i, units[i]);
+      for (int i = t; i < kSeen; i += kThreads) look_at(i / 32, units[i]);
       __syncthreads();
     }
 
-    if (specials > kSpecials) a.outcome->trouble = 2;
-    const int found = specials < kSpecials ? static_cast<int>(specials) : kSpecials;
-    GALOP_DRAW_ROLLED
-    for (int n = t; n < found; n += kThreads) {
-      const int i = special[n];
-      step[i] = static_cast<u8>(normal_step<P>(a, item0 + i, [&](int j) { return units[i + j]; }));
-    }
-    __syncthreads();
-    GALOP_DRAW_ROLLED
-    for (int n = t; n < found; n += kThreads) {
-      const int i = special[n];
-      // What begins earlier does not reach the tile.
-      if (i < kBefore - kStepUnits || !begins(rows, step, i, item0 <= a.first, &a.outcome->trouble)) continue;
-      const u32 what = step[i];
-      const int end = i + static_cast<int>(what & kTakes);
-      GALOP_DRAW_ROLLED
-      for (int j = i + 1; j < end && j < kSeen; ++j)
-        if (j >= kBefore) atomicAnd(&makes[(j - kBefore) / 32], ~(1u << (j % 32)));
-      if (i < kBefore || !(what & kMakes)) continue;
-      atomicOr(&makes[(i - kBefore) / 32], 1u << (i % 32));
-      if (what & kTail) {
-        const u32 slot = atomicAdd(&tails, 1u);
-        if (slot < kTails) tail[slot] = static_cast<u16>(i);
-      }
-    }
-    __syncthreads();
-
-    u32 all = 0;
-    GALOP_DRAW_PAIRED
-    for (int r = 0; r < kMine; ++r) all += static_cast<u32>(__popc(makes[warp * kMine + r]));
-    if (lane == 0) count[warp] = all;
-    __syncthreads();
+    // One warp finds the chain, and where the tile's numbers go.
     if (warp == 0) {
-      u32 whole = 0;
-      for (int q = 0; q < kWarps; ++q) whole += count[q];
+      if (lane == 0) specials = tails = 0;
+      __syncwarp();
+      const int from = a.first > item0 ? static_cast<int>(a.first - item0) : 0;  // items before it are none
+      GALOP_DRAW_ROLLED
+      for (int r = lane; r < kSeen / 32; r += 32) {
+        const int none = from - r * 32;
+        const u32 there = none <= 0 ? ~0u : none < 32 ? ~0u << none : 0u;
+        u32 row = rows[r] & there;
+        rows[r] = row;
+        if (r >= kBefore / 32) makes[r - kBefore / 32] = there & ~row;
+        if (row == 0) continue;
+        u32 slot = atomicAdd(&specials, static_cast<u32>(__popc(row)));
+        GALOP_DRAW_ROLLED
+        for (; row != 0 && slot < kSpecials; row &= row - 1, ++slot)
+          special[slot] = static_cast<u16>(r * 32 + __ffs(static_cast<int>(row)) - 1);
+      }
+      __syncwarp();
+      if (specials > kSpecials) a.outcome->trouble = 2;
+      const int found = specials < kSpecials ? static_cast<int>(specials) : kSpecials;
+      GALOP_DRAW_ROLLED
+      for (int n = lane; n < found; n += 32) {
+        const int i = special[n];
+        step[i] = static_cast<u8>(normal_step<P>(a, item0 + i, [&](int j) { return units[i + j]; }));
+      }
+      __syncwarp();
+      GALOP_DRAW_ROLLED
+      for (int n = lane; n < found; n += 32) {
+        const int i = special[n];
+        // What begins earlier does not reach the tile.
+        if (i < kBefore - kStepUnits || !begins(rows, step, i, item0 <= a.first, &a.outcome->trouble)) continue;
+        const u32 what = step[i];
+        const int end = i + static_cast<int>(what & kTakes);
+        GALOP_DRAW_ROLLED
+        for (int j = i + 1; j < end && j < kSeen; ++j)
+          if (j >= kBefore) atomicAnd(&makes[(j - kBefore) / 32], ~(1u << (j % 32)));
+        if (i < kBefore || !(what & kMakes)) continue;
+        atomicOr(&makes[(i - kBefore) / 32], 1u << (i % 32));
+        if (what & kTail) {
+          const u32 slot = atomicAdd(&tails, 1u);
+          if (slot < kTails) tail[slot] = static_cast<u16>(i);
+        }
+      }
+      __syncwarp();
+      if (tails > kTails) a.outcome->trouble = 4;
+      constexpr int kEach = kRows / 32;
+      u32 mine = 0;
+      for (int r = 0; r < kEach; ++r) mine += static_cast<u32>(__popc(makes[lane * kEach + r]));
+      u32 end = mine;
+      for (int d = 1; d < 32; d *= 2) {
+        const u32 other = __shfl_up_sync(0xffffffffu, end, d);
+        if (lane >= d) end += other;
+      }
+      u32 at = end - mine;
+      for (int r = 0; r < kEach; ++r) {
+        begin[lane * kEach + r] = at;
+        at += static_cast<u32>(__popc(makes[lane * kEach + r]));
+      }
+      const u32 whole = __shfl_sync(0xffffffffu, end, 31);
       const i64 sum = numbers_before(a, tile, whole, lane);
       if (lane == 0) {
         before = sum;
-        next = GALOP_DRAW_TICKET(a.ticket);
         if (tile + 1 == a.tiles) a.outcome->total = static_cast<u64>(sum) + whole;
       }
+    } else if (t == 32) {
+      next = GALOP_DRAW_TICKET(a.ticket);
     }
     __syncthreads();
-    const i64 room = a.n - before;  // numbers that are still wanted
+
+    const i64 wanted = a.n - before;
     T* const out = static_cast<T*>(a.out) + before;
-    const int fit = room < kSeen ? static_cast<int>(room < 0 ? 0 : room) : kSeen;
-    int rank = 0;
-    for (int q = 0; q < warp; ++q) rank += static_cast<int>(count[q]);
-    const u32 lower = (1u << lane) - 1;
+    const int fit = wanted < kSeen ? static_cast<int>(wanted < 0 ? 0 : wanted) : kSeen;
     GALOP_DRAW_PAIRED
     for (int r = 0; r < kMine; ++r) {
-      const u32 mine = makes[warp * kMine + r];
-      const int i = kBefore + (warp * kMine + r) * 32 + lane;
-      const int to = rank + __popc(mine & lower);
-      if ((mine >> lane) & 1 && to < fit) {
-        const Unit v = units[i];
-        const T x = P::number(P::place(v)) * w[static_cast<u32>(v) & 255u];
-        out[to] = scaled<T>((v & 0x100u) ? -x : x, a);  // a number of the tail follows
-        if (to + 1 == room) {
-          const bool plain = !((rows[i / 32] >> (i % 32)) & 1);
-          a.outcome->end = static_cast<u64>(item0 + i + (plain ? 1 : static_cast<int>(step[i] & kTakes)));
-        }
+      const int row = warp * kMine + r, i = kBefore + row * 32 + lane;
+      const u32 making = makes[row];
+      const int to = static_cast<int>(begin[row]) + __popc(making & lower);
+      if (!((making >> lane) & 1) || to >= fit) continue;
+      const Unit v = units[i];
+      const T x = P::number(P::place(v)) * w[static_cast<u32>(v) & 255u];
+      out[to] = scaled<T>((v & 0x100u) ? -x : x, a);  // a number of the tail follows
+      if (to + 1 == wanted) {
+        const bool plain = !((rows[i / 32] >> (i % 32)) & 1);
+        a.outcome->end = static_cast<u64>(item0 + i + (plain ? 1 : static_cast<int>(step[i] & kTakes)));
       }
-      rank += __popc(mine);
     }
-    if (tails > kTails) a.outcome->trouble = 4;
     if (t < static_cast<int>(tails) && t < kTails) {
-      const int i = tail[t], place = i - kBefore;
-      int to = __popc(makes[place / 32] & ((1u << (place % 32)) - 1));
-      GALOP_DRAW_ROLLED
-      for (int r = 0; r < place / 32; ++r) to += __popc(makes[r]);
+      const int i = tail[t], row = i / 32 - kBefore / 32;
+      const int to = static_cast<int>(begin[row]) + __popc(makes[row] & ((1u << (i % 32)) - 1));
       if (to < fit) {
         const double u = static_cast<double>(P::unit(units[i + static_cast<int>(step[i] & kTakes) - 2]));
         const u64 slot = atomicAdd(&a.outcome->tails, static_cast<u64>(1));

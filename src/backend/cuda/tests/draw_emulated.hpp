@@ -147,6 +147,16 @@ template <class T>
 T __shfl_xor_sync(unsigned, T x, int mask) {
   return static_cast<T>(Fibers::instance().exchange(x)[(Fibers::index() ^ static_cast<unsigned>(mask)) % 32]);
 }
+template <class T>
+T __shfl_up_sync(unsigned, T x, int by) {
+  const unsigned lane = Fibers::index() % 32, from = lane >= static_cast<unsigned>(by) ? lane - by : lane;
+  return static_cast<T>(Fibers::instance().exchange(x)[from]);
+}
+template <class T>
+T __shfl_sync(unsigned, T x, int lane) {
+  return static_cast<T>(Fibers::instance().exchange(x)[static_cast<std::size_t>(lane)]);
+}
+inline void __syncwarp() { Fibers::instance().exchange(0); }
 inline unsigned __funnelshift_r(unsigned low, unsigned high, int shift) {
   return static_cast<unsigned>(((std::uint64_t{high} << 32) | low) >> (shift & 31));
 }
@@ -175,6 +185,7 @@ inline double doubt = 1;
 /// Blocks run one after the other; so many tiles each, where they take them by ticket.
 inline unsigned tiles_of_block = ~0u, tiles_left = 0;
 inline unsigned take_ticket(unsigned* counter) { return tiles_left-- > 0 ? (*counter)++ : ~0u; }
+#define GALOP_DRAW_PAUSE
 #define GALOP_DRAW_TICKET(counter) take_ticket(counter)
 #define GALOP_DRAW_DOUBT doubt
 #define GALOP_DRAW_ROLLED
