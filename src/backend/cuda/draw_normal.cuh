@@ -258,21 +258,23 @@ void normal_tiles(const Args& a) {
   __shared__ u32 specials, tails, next;
   __shared__ i64 before;
   const Unit* const units = reinterpret_cast<const Unit*>(words);
-  const int t = static_cast<int>(threadIdx.x), warp = t / 32, lane = t % 32;
+  const int t = static_cast<int>(threadIdx.x), warp = static_cast<int>(threadIdx.x / 32),
+            lane = static_cast<int>(threadIdx.x % 32);
   const u32 lower = (1u << lane) - 1;
   k[t] = P::k(*a.tables, static_cast<u32>(t));
   w[t] = P::w(*a.tables, static_cast<u32>(t));
   if (t == 0) next = GALOP_DRAW_TICKET(a.ticket);
   Source s = Source::behind_lead(a.stream, kMostLead - kLead + t);
-  i64 stands = 0;  // in front of the words of this tile
+  u32 stands = 0;  // in front of the words of this tile
   for (;;) {
     __syncthreads();
-    const i64 tile = next;
+    const u32 ticket = next;
+    const i64 tile = ticket;
     if (tile >= a.tiles) return;
     GALOP_DRAW_ROLLED
-    for (i64 bit = 0, leaps = tile - stands; leaps != 0; ++bit, leaps >>= 1)
-      if (leaps & 1) s.leap(kTileBits + static_cast<int>(bit));
-    stands = tile + 1;
+    for (u32 k = kTileBits, leaps = ticket - stands; leaps != 0; ++k, leaps >>= 1)
+      if (leaps & 1) s.leap(static_cast<int>(k));
+    stands = ticket + 1;
     const i64 word0 = tile * kTileWords - kLead;
     const i64 item0 = word0 * kItems;
     const auto look_at = [&](int row, Unit unit) {
@@ -377,6 +379,7 @@ void normal_tiles(const Args& a) {
     const i64 wanted = a.n - before;
     T* const out = static_cast<T*>(a.out) + before;
     const int fit = wanted < kSeen ? static_cast<int>(wanted < 0 ? 0 : wanted) : kSeen;
+    const int last = wanted == fit ? fit - 1 : -1;
     GALOP_DRAW_PAIRED
     for (int r = 0; r < kMine; ++r) {
       const int row = warp * kMine + r, i = kBefore + row * 32 + lane;
@@ -385,8 +388,8 @@ void normal_tiles(const Args& a) {
       if (!((making >> lane) & 1) || to >= fit) continue;
       const Unit v = units[i];
       const T x = P::number(P::place(v)) * w[static_cast<u32>(v) & 255u];
-      out[to] = scaled<T>((v & 0x100u) ? -x : x, a);  // a number of the tail follows
-      if (to + 1 == wanted) {
+      out[static_cast<u32>(to)] = scaled<T>((v & 0x100u) ? -x : x, a);  // a number of the tail follows
+      if (to == last) {
         const bool plain = !((rows[i / 32] >> (i % 32)) & 1);
         a.outcome->end = static_cast<u64>(item0 + i + (plain ? 1 : static_cast<int>(step[i] & kTakes)));
       }
