@@ -160,6 +160,10 @@ TEST_F(CudaCompile, EveryArchitecture) {
   add(angles);
   add(one_operation(Op::divmod, DType::float64, {70, 50}, {in[0], in[1]}, {{408, 8}, {8, 0}},
                     {somewhere(4), somewhere(5)}));
+  Plan quotient = one_operation(Op::divide, DType::float64, {1000}, {in[0], in[1]}, {{8}, {8}}, {somewhere(4)});
+  quotient.operands[1] = constant(3.0, 1);
+  EXPECT_NE(kernel_source(quotient, lower(quotient), "k").find("divided("), std::string::npos);
+  add(quotient);
   for (const DType t : {DType::float32, DType::float64}) {
     const std::int64_t s = itemsize(t);
     for (Plan plan : {one_fold(Op::add, t, {1 << 20}, {s}, 1, somewhere(0), somewhere(1)),

@@ -158,6 +158,33 @@ TEST_F(CudaStripsDevice, FunctionsSideBySideOfEverySize) {
   }
 }
 
+TEST_F(CudaStripsDevice, QuotientsByAConstantAreRoundedOnce) {
+  std::mt19937_64 random(16);
+  constexpr std::int64_t n = 100001;
+  for (const double divisor : {std::sqrt(2.0), 3.0, -7.0, 1.0, 0x1.fffffffffffffp0, 0x1.0000000000001p0, 1e30, 1e31,
+                               1e-300, 1e300, 5e-324, 0.0, -0.0, HUGE_VAL, std::nan("")}) {
+    used_ = 0;
+    std::vector<char> v = values(DType::float64, n, random);
+    for (std::int64_t i = n / 2; i < n; ++i) {  // near products, where quotients are nearly halfway
+      double x = divisor * (1 + static_cast<double>(random() >> 12) * 0x1p-52);
+      if (std::isfinite(x)) x = std::nextafter(x, i % 2 ? -HUGE_VAL : HUGE_VAL);
+      std::memcpy(v.data() + i * 8, &x, 8);
+    }
+    const char* in = put(v);
+    char* out = take(8 * n);
+    Plan plan = one_operation(Op::divide, DType::float64, {n}, {in, in}, {{8}, {8}}, {out});
+    plan.operands[1] = constant(divisor, 1);
+    run_both(plan);
+    int failures = 0;
+    for (std::int64_t i = 0; i < n && failures < 5; ++i) {
+      if (distance(DType::float64, out + 8 * i, from_device(out + 8 * i)) == 0) continue;
+      ++failures;
+      ADD_FAILURE() << show(DType::float64, in + 8 * i) << " / " << divisor << ": cpu "
+                    << show(DType::float64, out + 8 * i) << " gpu " << show(DType::float64, from_device(out + 8 * i));
+    }
+  }
+}
+
 TEST_F(CudaStripsDevice, FoldsClearTheirCounters) {
   std::mt19937_64 random(14);
   constexpr std::int64_t n = 3000001;
