@@ -15,7 +15,7 @@ logs=${OUT:-$build}
 packed=$PWD/.gpu
 PYTHON=${PYTHON:-python3}
 packages=(libtbb-dev libtbb12 libtbbmalloc2 libtbbbind-2-5 libhwy-dev libhwy1 libsleef-dev libsleef3 libopenblas-pthread-dev
-  libopenblas0-pthread libgfortran5 libquadmath0 libfmt-dev libfmt9 zlib1g-dev libcli11-dev libgtest-dev libgmock-dev nlohmann-json3-dev)
+  libopenblas0-pthread libgfortran5 libquadmath0 libfmt-dev libfmt9 zlib1g zlib1g-dev libcli11-dev libgtest-dev libgmock-dev nlohmann-json3-dev)
 
 pack() {
   rm -rf .gpu && mkdir -p .gpu/deb
@@ -24,6 +24,10 @@ pack() {
   rm -rf .gpu/deb .gpu/usr/share/doc .gpu/usr/bin
   rm -f .gpu/usr/lib/x86_64-linux-gnu/openblas-pthread/lib{lapack,blas}* .gpu/usr/lib/x86_64-linux-gnu/libhwy_*
   find .gpu -name '*openblas*.a' -o -name 'libsleef*.a' -o -name 'libhwy*.a' -o -name '*f77blas*.a' | xargs rm -f
+  # Links that leave the folder would point at the other machine's libraries.
+  find .gpu -type l -lname '/*' | while read -r link; do
+    ln -sfn "$(realpath -m --relative-to "$(dirname "$link")" ".gpu$(readlink "$link")")" "$link"
+  done
   du -sh .gpu
 }
 
