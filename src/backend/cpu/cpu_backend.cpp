@@ -41,7 +41,6 @@ class CpuBackend final : public HostBackend {
     const Kernel kernel = kernels().op[static_cast<int>(op)][static_cast<int>(loop)];
     if (!kernel) return false;
     const Watched watched{kernel, op, loop, result_dtype(op, 0, loop), flag_test(op, loop)};
-    constexpr std::uint8_t all = 15;
     constexpr std::int64_t kPiece = 256;
     alignas(64) char splat[3][kPiece * 16];
     const int nin = info(op).nin, nout = info(op).nout;
@@ -59,13 +58,13 @@ class CpuBackend final : public HostBackend {
       in[i] = splat[i];
     }
     if (!constants || n <= kPiece) {
-      flags = run_watched(watched, out, in, n, all);
+      flags = run_small_watched(watched, out, in, nin, n);
       return true;
     }
     void* to[2] = {out[0], nout > 1 ? out[1] : nullptr};
     for (std::int64_t done = 0; done < n; done += kPiece) {
       const std::int64_t here = std::min(kPiece, n - done);
-      flags |= run_watched(watched, to, in, here, all);
+      flags |= run_small_watched(watched, to, in, nin, here);
       for (int i = 0; i < nin; ++i)
         if (operands[i].data) in[i] = static_cast<const char*>(in[i]) + here * itemsize(operands[i].dtype);
       for (int k = 0; k < nout; ++k) to[k] = static_cast<char*>(to[k]) + here * itemsize(result_dtype(op, k, loop));
