@@ -77,6 +77,7 @@ case $what in
     timed draw "$build/bin/galop_cuda_tests" --gtest_filter='DrawOnGpu*' &
     GALOP_DEVICE=cuda timed python-cuda "${python[@]}" -n "${WORKERS:-12}" tests/python &
     wait
+    LIMIT=${LIMIT2:-${LIMIT:-360}}
     timed python-automatic "${python[@]}" -n 14 ${AUTOMATIC:-tests/python} &
     timed programs "$PYTHON" tests/python/random_programs.py --programs "${PROGRAMS:-2000}" --seed 500000 --mode devices &
     wait
