@@ -61,7 +61,7 @@ build() {
   cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DGALOP_BENCHMARKS=OFF -DGALOP_TESTS=ON \
     -DCMAKE_SHARED_LINKER_FLAGS="-L$build/link" -DCMAKE_MODULE_LINKER_FLAGS="-L$build/link" \
     -DCMAKE_EXE_LINKER_FLAGS="-L$build/link" -DPython_EXECUTABLE="$(command -v "$PYTHON")" >"$logs/configure.log" 2>&1 || { tail -n 20 "$logs/configure.log"; return 1; }
-  ninja -C "$build" >"$logs/build.log" 2>&1 || { grep -A5 -m 5 'error' "$logs/build.log"; return 1; }
+  ninja -k 0 -C "$build" >"$logs/build.log" 2>&1 || grep -A3 -m 5 'error:' "$logs/build.log"
   tail -n 1 "$logs/build.log"
 }
 
