@@ -156,12 +156,12 @@ void warm_nvrtc(int capability) {
         warming().finish();
       },
       [] { warming().mutex.unlock(); }, [] { warming().mutex.unlock(); });
+  // Opened here, not in the thread: the library's own handlers must be registered before ours, which then runs first,
+  // also when the process ends at once.
+  if (!opened().reason.empty()) return;
   std::atexit(&finish_warming);
   try {
     w.thread = std::thread([capability] {
-      if (!opened().reason.empty()) return;
-      // Registered again after the library's own handlers, so that it runs before them.
-      std::atexit(&finish_warming);
       try {
         compile("extern \"C\" __global__ void warm() {}", "warm", capability);
       } catch (const Error&) {

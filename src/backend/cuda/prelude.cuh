@@ -320,6 +320,8 @@ inline Moments moments(const T* x, double pivot) {
   }
   return {N, mean, even + odd};
 }
+// One element that is not finite has no distance from itself.
+inline double spread(Moments m) { return m.distances + (m.mean - m.mean); }
 inline Moments joined(Moments a, Moments b) {
   const double n = a.n + b.n, part = b.n / n, d = b.mean - a.mean;
   return {n, fused(d, part, a.mean), a.distances + b.distances + d * d * (a.n * part)};

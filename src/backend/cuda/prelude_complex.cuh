@@ -202,16 +202,22 @@ inline C tanh(C z) {
 inline C sin(C z) { return over_i(sinh(times_i(z))); }
 inline C cos(C z) { return cosh(times_i(z)); }
 inline C tan(C z) { return over_i(tanh(times_i(z))); }
+// An infinity beside a NaN: the result is infinite all the same (Annex G), which the formulas lose.
+inline bool infinite_and_nan(C z) { return (isinf(z.re) && isnan(z.im)) || (isnan(z.re) && isinf(z.im)); }
+inline double infinity_like(double x) { return copysign(from_bits((u64)0x7ff0000000000000ull), x); }
 // Kahan's formulas.
 inline C arcsin(C z) {
+  if (infinite_and_nan(z)) return {nan_of(0.0), infinity_like(z.im)};
   const C p = sqrt(C{1 + z.re, z.im}), m = sqrt(C{1 - z.re, -z.im});
   return {arctan2(z.re, m.re * p.re - m.im * p.im), arcsinh(m.re * p.im - m.im * p.re)};
 }
 inline C arccos(C z) {
+  if (infinite_and_nan(z)) return {nan_of(0.0), -infinity_like(z.im)};
   const C p = sqrt(C{1 + z.re, z.im}), m = sqrt(C{1 - z.re, -z.im});
   return {2 * arctan2(m.re, p.re), arcsinh(p.re * m.im - p.im * m.re)};
 }
 inline C arccosh(C z) {
+  if (infinite_and_nan(z)) return {infinity_like(1.0), nan_of(0.0)};
   const C p = sqrt(C{z.re + 1, z.im}), m = sqrt(C{z.re - 1, z.im});
   return {arcsinh(m.re * p.re + m.im * p.im), 2 * arctan2(m.im, p.re)};
 }

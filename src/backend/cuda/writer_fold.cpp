@@ -50,7 +50,7 @@ void Writer::fold() {
   }
   const Access& out = l_.results[0];
   line("char* const q = reinterpret_cast<char*>(p.w[" + text(out.word) + "])" + offset(out, 0, l_.kept, "c") + ";");
-  const std::string total_of = r.about_mean ? "total.distances" : "total";
+  const std::string total_of = r.about_mean ? "spread(total)" : "total";
   const std::string rounded = r.round_to_half && r.result != DType::float16 ? "Cast<f16>::of(total)" : total_of;
   line(put(out, "q", "Cast<" + type(out.dtype) + ">::of(" + rounded + ")"));
   line("};");
