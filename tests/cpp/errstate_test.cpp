@@ -9,8 +9,22 @@
 
 #include "galop/galop.hpp"
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/lsan_interface.h>
+#endif
+
 namespace galop {
 namespace {
+
+// The engine's lock throws when it is given up, after the result was made, and GCC 12 does not destroy what a function
+// was returning then (its bug 33799).
+#ifdef __SANITIZE_ADDRESS__
+using MayLeak = __lsan::ScopedDisabler;
+#else
+struct MayLeak {
+  MayLeak() {}
+};
+#endif
 
 TEST(Errstate, EverythingIsIgnoredAtFirst) {
   for (std::int64_t n : {5, 20000}) {
@@ -26,7 +40,10 @@ TEST(Errstate, RaiseThrowsAtTheStatementAndTheScopeEnds) {
       FpPolicy p;
       p.divide = FpAction::raise;
       const errstate strict(p);
-      EXPECT_THROW(full({n}, 1.0) / zero, FloatingPointError);
+      {
+        const MayLeak here;
+        EXPECT_THROW(full({n}, 1.0) / zero, FloatingPointError);
+      }
       EXPECT_NO_THROW(zero / zero);  // invalid, which is ignored
       std::thread([&] { EXPECT_NO_THROW(full({n}, 1.0) / zero); }).join();
     }

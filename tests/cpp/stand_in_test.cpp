@@ -31,7 +31,9 @@ int inject(const char* kind, long n) {
 // Each test has devices of its own: one that fails must not fail for the others.
 DeviceBackend& open(int ordinal) {
   const auto entry = library().find<DevicePluginEntry>("galop_device_plugin");
-  return *entry()->open(ordinal);
+  static auto* kept = new std::vector<DeviceBackend*>;  // until the process ends, as the core keeps them
+  kept->push_back(entry()->open(ordinal));
+  return *kept->back();
 }
 
 Plan add_one(const void* in, void* out, std::int64_t n) {
