@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "device.hpp"
+#include "stopwatch.hpp"
 
 namespace galop::cuda::test {
 namespace {
@@ -83,26 +84,11 @@ TEST_F(CudaLarge, MapsAndFoldsAboveTwoToThe31) {
 }
 
 TEST_F(CudaLarge, Bandwidth) {
-  const Driver& cuda = driver();
-  CUevent from = nullptr, to = nullptr;
-  cuda.check(cuda.cuEventCreate(&from, CU_EVENT_DEFAULT), "cuEventCreate");
-  cuda.check(cuda.cuEventCreate(&to, CU_EVENT_DEFAULT), "cuEventCreate");
   std::printf("%-34s %10s %10s %8s\n", "kernel", "ms", "TB/s", "of 4.2");
   const auto measure = [&](const char* what, double bytes, const Plan& plan) {
-    for (int i = 0; i < 3; ++i) gpu_->run(plan);
-    std::vector<float> times;
-    for (int i = 0; i < 15; ++i) {
-      cuda.check(cuda.cuEventRecord(from, gpu_->stream()), "cuEventRecord");
-      gpu_->run(plan);
-      cuda.check(cuda.cuEventRecord(to, gpu_->stream()), "cuEventRecord");
-      gpu_->synchronize();
-      float ms = 0;
-      cuda.check(cuda.cuEventElapsedTime(&ms, from, to), "cuEventElapsedTime");
-      times.push_back(ms);
-    }
-    std::sort(times.begin(), times.end());
-    const double rate = bytes / times[7] / 1e9;
-    std::printf("%-34s %10.4f %10.3f %7.0f%%\n", what, static_cast<double>(times[7]), rate, rate / 4.2 * 100);
+    const double ms = median_ms(*gpu_, 15, [&] { gpu_->run(plan); });
+    const double rate = bytes / ms / 1e9;
+    std::printf("%-34s %10.4f %10.3f %7.0f%%\n", what, ms, rate, rate / 4.2 * 100);
     EXPECT_GT(rate, 0);
   };
   constexpr std::int64_t bytes = std::int64_t{1} << 30, side = 11584;
@@ -163,8 +149,6 @@ TEST_F(CudaLarge, Bandwidth) {
   Plan small = one_operation(Op::add, DType::float32, {1000}, {a.p, b.p}, {{4}, {4}}, {c.p});
   measure("a + b of 1000, float32", 12000, small);
   measure("sum of 100000, float64", 800000, one_fold(Op::add, DType::float64, {100000}, {8}, 1, a.p, c.p));
-  cuda.cuEventDestroy(from);
-  cuda.cuEventDestroy(to);
 }
 
 }  // namespace

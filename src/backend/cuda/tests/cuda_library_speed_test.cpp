@@ -1,12 +1,11 @@
 // A table: how fast the library's operations move their bytes. Bytes are the fewest that the operation can move.
-#include <algorithm>
 #include <cstdio>
 #include <functional>
 
-#include "backend/cuda/driver.hpp"
 #include "backend/cuda/matmul.hpp"
 #include "galop/error.hpp"
 #include "library.hpp"
+#include "stopwatch.hpp"
 
 namespace galop::cuda::test {
 namespace {
@@ -23,28 +22,13 @@ TEST_F(CudaLibrary, Bandwidth) {
   } catch (const MemoryError& e) {
     GTEST_SKIP() << e.what();
   }
-  const Driver& cuda = driver();
-  CUevent from = nullptr, to = nullptr;
-  cuda.check(cuda.cuEventCreate(&from, CU_EVENT_DEFAULT), "cuEventCreate");
-  cuda.check(cuda.cuEventCreate(&to, CU_EVENT_DEFAULT), "cuEventCreate");
   std::printf("%-52s %10s %10s %8s\n", "operation", "ms", "TB/s", "of 4.2");
   const auto measure = [&](const char* what, std::int64_t bytes, const std::function<void()>& f) {
-    for (int i = 0; i < 2; ++i) f();
-    std::vector<float> times;
-    for (int i = 0; i < 7; ++i) {
-      cuda.check(cuda.cuEventRecord(from, gpu_->stream()), "cuEventRecord");
-      f();
-      cuda.check(cuda.cuEventRecord(to, gpu_->stream()), "cuEventRecord");
-      gpu_->synchronize();
-      float ms = 0;
-      cuda.check(cuda.cuEventElapsedTime(&ms, from, to), "cuEventElapsedTime");
-      times.push_back(ms);
-    }
-    std::sort(times.begin(), times.end());
-    const double rate = static_cast<double>(bytes) / times[3] / 1e9;
-    std::printf("%-52s %10.4f %10.3f %7.0f%%\n", what, static_cast<double>(times[3]), rate, rate / 4.2 * 100);
+    const double ms = median_ms(*gpu_, 7, f);
+    const double rate = static_cast<double>(bytes) / ms / 1e9;
+    std::printf("%-52s %10.4f %10.3f %7.0f%%\n", what, ms, rate, rate / 4.2 * 100);
     std::fflush(stdout);
-    EXPECT_GT(times[3], 0) << what;
+    EXPECT_GT(ms, 0) << what;
   };
 
   // Numbers: hashes of the counter, as floats in [0, 1), and a mask of those above one half.
@@ -117,8 +101,6 @@ TEST_F(CudaLibrary, Bandwidth) {
   multiply("int32 2048", DType::int32, 2048, false);
   multiply("float16 2048", DType::float16, 2048, false);
   gpu_->synchronize();
-  cuda.cuEventDestroy(from);
-  cuda.cuEventDestroy(to);
 }
 
 }  // namespace
