@@ -267,39 +267,13 @@ FlagTest flag_test(Op op, DType loop) {
       return real ? FlagTest::results : integer ? FlagTest::none : FlagTest::complex_power;
     case Op::absolute:
       return is_complex(loop) ? FlagTest::results : FlagTest::none;
-    case Op::cbrt:
-    case Op::exp:
-    case Op::exp2:
-    case Op::expm1:
-    case Op::log:
-    case Op::log2:
-    case Op::log10:
-    case Op::log1p:
-    case Op::logaddexp:
-    case Op::logaddexp2:
-    case Op::sin:
-    case Op::cos:
-    case Op::tan:
-    case Op::arcsin:
-    case Op::arccos:
-    case Op::arctan:
-    case Op::arctan2:
-    case Op::hypot:
-    case Op::sinh:
-    case Op::cosh:
-    case Op::tanh:
-    case Op::arcsinh:
-    case Op::arccosh:
-    case Op::arctanh:
-    case Op::erf:
-    case Op::erfc:
-    case Op::ldexp:
-    case Op::nextafter:
-    case Op::spacing:
-      // Complex functions are the C library's, one after the other, as in NumPy.
-      return loop == DType::float16 ? FlagTest::none : real ? FlagTest::results : FlagTest::hardware;
-    default:
+    case Op::sign:
       return FlagTest::none;
+    default:
+      // What rounds is a library's function, and these three are too. Complex functions are the C library's, one after
+      // the other, as in NumPy.
+      if (info(op).ulp == 0 && op != Op::ldexp && op != Op::nextafter && op != Op::spacing) return FlagTest::none;
+      return loop == DType::float16 ? FlagTest::none : real ? FlagTest::results : FlagTest::hardware;
   }
 }
 
