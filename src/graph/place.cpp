@@ -90,7 +90,8 @@ Work work_of(const Plan& plan) {
 
 Device refuse_dead(Device d) {
   if (d.kind == DeviceKind::cuda && !cuda_backend(d.ordinal).alive())
-    throw DeviceError("[device] " + to_string(d) + " has failed earlier in this process and cannot be used any more");
+    throw DeviceError("[device] " + to_string(d) +
+                      " failed earlier in this process and cannot be used any more; got work for it");
   return d;
 }
 
@@ -148,6 +149,7 @@ Place place_call(std::span<const array* const> operands, double math) {
 Place place_new(std::int64_t bytes, double math) {
   const Device wish = new_wish();
   if (!wish.automatic()) return {refuse_dead(wish), wish};
+  // Its elements are not known here; four bytes each is the middle of what there is.
   return {choose({}, bytes / 4, static_cast<double>(bytes), math), wish};
 }
 
