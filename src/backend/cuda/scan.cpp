@@ -12,7 +12,7 @@
 namespace galop::cuda {
 namespace {
 
-constexpr std::int64_t kTileGroup = 128;  // kGroup of scan.cuh
+constexpr std::int64_t kTileGroup = 128, kSection = 32;  // kGroup and kSection of scan.cuh
 constexpr std::int64_t kMostTiles = 0x7fffffff;
 constexpr std::int64_t kTileBlocks = 1024;                  // more than run at once
 constexpr std::int64_t kManyLines = std::int64_t{1} << 17;  // threads that fill a GPU
@@ -93,23 +93,25 @@ void by_tiles(CudaExecutor& gpu, const Problem& p) {
   const std::int64_t vec = p.vectors(16) ? 16 / item : 1;
   const std::int64_t rows = vec == 1 ? (item == 16 ? 8 : 16) : std::min<std::int64_t>(8, 32 / vec);
   const std::int64_t tile = 8 * 32 * vec * rows;
-  const std::int64_t tiles = blocks_for(p.n, tile), groups = blocks_for(tiles, kTileGroup);
+  const std::int64_t tiles = blocks_for(p.n, tile), groups = blocks_for(tiles, kTileGroup),
+                     sections = blocks_for(groups, kSection);
   // As many blocks on a multiprocessor as leave the values in registers, or nearly so.
   const LibraryKernel k = p.kernel("scan_tiles", define("VEC", vec) + define("ROWS", rows) + define("MANY", tiles > 1) +
                                                      define("BLOCKS", vec > 1 ? 4 : 3));
   const std::int64_t all = p.lines * tiles;
   if (all > kMostTiles) throw Error("[cuda] " + p.what + " is too large for one launch");
-  // A ticket and the folds of tiles and groups, a flag beside every four bytes; all zero.
+  // A ticket and the folds of tiles, groups and sections, a flag beside every four bytes; all zero.
   const std::int64_t fold = (item + 3) / 4 * 8;
-  const std::int64_t bytes = tiles > 1 ? 8 + (all + p.lines * groups) * fold : 0;
+  const std::int64_t bytes = tiles > 1 ? 8 + (all + p.lines * (groups + sections)) * fold : 0;
   Scratch scratch(gpu, bytes);
   if (bytes > 0) gpu.fill_bytes(scratch.data(), 0, bytes);
   const char* const ticket = scratch.data();
   const char* const tile_folds = ticket + 8;
   const char* const group_folds = tile_folds + all * fold;
+  const char* const section_folds = group_folds + p.lines * groups * fold;
   launch(gpu, k, tiles > 1 ? std::min(all, kTileBlocks) : all,
          {p.axes.data(), &p.lines, &p.n, &tiles, &p.in, &p.in_step, &p.out, &p.out_step, &ticket, &tile_folds,
-          &group_folds},
+          &group_folds, &section_folds},
          p.what);
 }
 

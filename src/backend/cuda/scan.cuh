@@ -73,14 +73,25 @@ inline S await(const u64* at) {
 
 #ifdef VEC
 // Tiles of 8 warps; a warp has ROWS rows of 32 × VEC neighbours. Blocks take tiles by ticket, one after the other, so the
-// ones before a tile have started. The start of a tile is (the fold of all groups of tiles before its own) joined with
-// (the fold of the tiles before it in its group): the same tree however the blocks run.
-constexpr int kSpan = 32 * VEC, kWarp = ROWS * kSpan, kTile = 8 * kWarp, kGroup = 128;
+// ones before a tile have started. The start of a tile is (the fold of the sections before its own) joined with (the fold
+// of the groups before its own in the section) joined with (the fold of the tiles before it in its group): the same tree
+// however the blocks run. Only sections wait for each other in a chain, which is short.
+constexpr int kSpan = 32 * VEC, kWarp = ROWS * kSpan, kTile = 8 * kWarp, kGroup = 128, kSection = 32;  // of groups
+
+// The fold of the values of the first `count` lanes, in lane 0; of none, nothing that may be used.
+inline S fold_lanes(S y, int lane, int count) {
+#pragma unroll
+  for (int d = 1; d < 32; d *= 2) {
+    const S other = down(y, d);
+    if (lane + d < count) y = join(y, other);
+  }
+  return y;
+}
 
 extern "C" __global__ void __launch_bounds__(256, BLOCKS)
     scan_tiles(const __grid_constant__ Lines lines, i64 line_count, i64 n, i64 tiles, const char* in, i64 in_step,
-               char* out, i64 out_step, u32* ticket, u64* tile_folds, u64* group_folds) {
-  __shared__ S rows[8][ROWS], totals[8], parts[kGroup / 32], groups_before;
+               char* out, i64 out_step, u32* ticket, u64* tile_folds, u64* group_folds, u64* section_folds) {
+  __shared__ S rows[8][ROWS], totals[8], parts[kGroup / 32], groups_before, sections_before;
   __shared__ u32 mine;
   const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
   if (MANY && threadIdx.x == 0) mine = atomicAdd(ticket, 1u);
@@ -150,8 +161,16 @@ extern "C" __global__ void __launch_bounds__(256, BLOCKS)
     S x = {};
     if (MANY) {
       const i64 base = (i64)line * tiles, groups = (tiles + kGroup - 1) / kGroup;
-      const u32 group = tile / kGroup;
-      const int place = (int)(tile % kGroup);
+      const i64 sections = (groups + kSection - 1) / kSection;
+      const u32 group = tile / kGroup, section = group / kSection;
+      const int place = (int)(tile % kGroup), group_place = (int)(group % kSection);
+      u64* const group_fold = group_folds + ((i64)line * groups + group) * kPieces;
+      u64* const section_fold = section_folds + ((i64)line * sections + section) * kPieces;
+      const auto tiles_before = [&] {
+        S y = parts[0];
+        for (int w = 1; w * 32 < place; ++w) y = join(y, parts[w]);
+        return y;
+      };
       S own = {};
       if (threadIdx.x == 0) {
         own = totals[0];
@@ -159,29 +178,36 @@ extern "C" __global__ void __launch_bounds__(256, BLOCKS)
         publish(tile_folds + (base + tile) * kPieces, own);
       }
       if (warp * 32 < place) {
-        const bool there = (int)threadIdx.x < place;
         S y = {};
-        if (there) y = await<false>(tile_folds + (base + group * kGroup + threadIdx.x) * kPieces);
+        if ((int)threadIdx.x < place)
+          y = await<false>(tile_folds + (base + group * kGroup + threadIdx.x) * kPieces);
         __syncwarp();
-#pragma unroll
-        for (int d = 1; d < 32; d *= 2) {
-          const S other = down(y, d);
-          if (lane + d < 32 && (int)threadIdx.x + d < place) y = join(y, other);
-        }
+        y = fold_lanes(y, lane, min(32, place - warp * 32));
         if (lane == 0) parts[warp] = y;
-      } else if (warp == kGroup / 32) {
-        // Meanwhile.
-        if (lane == 0 && group > 0) {
-          const u64* const fold = group_folds + ((i64)line * groups + group - 1) * kPieces;
-          groups_before = place == kGroup - 1 ? await<false>(fold) : await<true>(fold);
+      }
+      if (place == kGroup - 1) {  // before it waits for anything outside
+        __syncthreads();
+        if (threadIdx.x == 0) publish(group_fold, join(tiles_before(), own));
+      }
+      if (warp == kGroup / 32) {  // meanwhile
+        S y = {};
+        if (lane < group_place) {
+          const u64* const at = group_fold - (group_place - lane) * kPieces;
+          y = place == kGroup - 1 ? await<false>(at) : await<true>(at);
         }
+        __syncwarp();
+        y = fold_lanes(y, lane, group_place);
+        if (lane == 0) groups_before = y;
+      } else if (warp == kGroup / 32 + 1) {
+        if (lane == 0 && section > 0) sections_before = await<true>(section_fold - kPieces);
         __syncwarp();
       }
       __syncthreads();
-      for (int w = 0; w * 32 < place; ++w) x = w > 0 ? join(x, parts[w]) : parts[w];
-      if (group > 0) x = place > 0 ? join(groups_before, x) : groups_before;
+      if (place > 0) x = tiles_before();
+      if (group_place > 0) x = place > 0 ? join(groups_before, x) : groups_before;
+      if (section > 0) x = place > 0 || group_place > 0 ? join(sections_before, x) : sections_before;
       if (threadIdx.x == 0) {
-        if (place == kGroup - 1) publish(group_folds + ((i64)line * groups + group) * kPieces, join(x, own));
+        if (place == kGroup - 1 && group_place == kSection - 1) publish(section_fold, join(x, own));
         next = atomicAdd(ticket, 1u);
       }
     }

@@ -98,8 +98,9 @@ TEST_F(CudaScan, TilesOfEveryItemSize) {
 }
 
 TEST_F(CudaScan, GroupsOfTiles) {
-  // 128 tiles make a group; a chain of groups; several tiles a block.
-  for (const std::int64_t n : {128 * 4096 - 1, 128 * 4096, 128 * 4096 + 1, 300 * 4096 + 77, 3000 * 4096 + 5}) {
+  // 128 tiles make a group, 32 groups a section; several tiles a block.
+  for (const std::int64_t n : {128 * 4096 - 1, 128 * 4096, 128 * 4096 + 1, 300 * 4096 + 77, 3000 * 4096 + 5,
+                               32 * 128 * 4096, 67 * 128 * 4096 + 9}) {
     const Layout l = dense({n});
     std::vector<char> cpu, gpu;
     both(Op::add, DType::int64, l, values(DType::int64, n, random_), cpu, gpu);
@@ -116,9 +117,14 @@ TEST_F(CudaScan, GroupsOfTiles) {
 std::vector<double> sums_by_tree(const std::vector<double>& in) {
   constexpr std::int64_t kRow = 64, kWarp = 8 * kRow, kTile = 8 * kWarp;
   const auto n = static_cast<std::int64_t>(in.size());
-  std::vector<double> out(in.size()), folds;  // of the tiles of a group
-  double groups = 0;
-  bool has_groups = false;
+  std::vector<double> out(in.size()), folds, groups;  // of the tiles of a group, of the groups of a section
+  double sections = 0;
+  bool has_sections = false;
+  const auto of_lanes = [](std::vector<double> part) {
+    for (std::size_t d = 1; d < 32; d *= 2)
+      for (std::size_t l = 0; l + d < part.size(); ++l) part[l] += part[l + d];
+    return part[0];
+  };
   for (std::int64_t first = 0; first < n; first += kTile) {
     const auto at = [&](std::int64_t i) { return i < n ? in[static_cast<std::size_t>(i)] : 0.0; };
     double left[64][32], total[64], warps[8];
@@ -137,22 +143,29 @@ std::vector<double> sums_by_tree(const std::vector<double>& in) {
     double x = 0;
     bool has = false;
     for (std::size_t w = 0; w < folds.size(); w += 32) {
-      std::vector<double> part(folds.begin() + static_cast<std::ptrdiff_t>(w),
-                               folds.begin() + static_cast<std::ptrdiff_t>(std::min(folds.size(), w + 32)));
-      for (std::size_t d = 1; d < 32; d *= 2)
-        for (std::size_t l = 0; l + d < part.size(); ++l) part[l] += part[l + d];
-      x = has ? x + part[0] : part[0];
+      const double part = of_lanes({folds.begin() + static_cast<std::ptrdiff_t>(w),
+                                    folds.begin() + static_cast<std::ptrdiff_t>(std::min(folds.size(), w + 32))});
+      x = has ? x + part : part;
       has = true;
     }
-    if (has_groups) {
-      x = has ? groups + x : groups;
+    const double group = x + own;
+    if (!groups.empty()) {
+      x = has ? of_lanes(groups) + x : of_lanes(groups);
+      has = true;
+    }
+    if (has_sections) {
+      x = has ? sections + x : sections;
       has = true;
     }
     folds.push_back(own);
     if (folds.size() == 128) {
-      groups = x + own;
-      has_groups = true;
+      groups.push_back(group);
       folds.clear();
+    }
+    if (groups.size() == 32) {
+      sections = x + own;
+      has_sections = true;
+      groups.clear();
     }
     for (int w = 0; w < 8; ++w) {
       double y = x;
@@ -179,7 +192,7 @@ std::vector<double> sums_by_tree(const std::vector<double>& in) {
 }
 
 TEST_F(CudaScan, TheTreeDependsOnTheSizeAlone) {
-  for (const std::int64_t n : {1500, 4096, 4097, 40 * 4096, 129 * 4096 + 1, 1300 * 4096 + 33}) {
+  for (const std::int64_t n : {1500, 4096, 4097, 40 * 4096, 129 * 4096 + 1, 1300 * 4096 + 33, 8300 * 4096 + 3}) {
     std::vector<double> in(static_cast<std::size_t>(n)), got(in.size());
     for (double& x : in) x = std::ldexp(static_cast<double>(random_() >> 11), -53);
     const std::vector<double> expected = sums_by_tree(in);
