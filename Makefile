@@ -20,7 +20,8 @@ PYTEST ?= $(PY) -m pytest -q -n 2
 
 SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.cpp' '*.hpp' '*-inl.h')
 
-.PHONY: setup build install demo test ctest pytest bench fuzz stubs format check-format tidy sanitize tsan clean
+.PHONY: setup build install demo test ctest pytest bench fuzz stubs wheel try-wheel-bare format check-format tidy sanitize \
+  tsan clean
 
 setup:
 	@tools/setup.sh
@@ -51,7 +52,7 @@ pytest: install ctest
 	@GALOP_BUILD=$(BUILD) $(PYTEST) tests/python
 	@echo "pytest: once more on the stand-in for GPUs"
 	@GALOP_BUILD=$(BUILD) GALOP_CUDA_PLUGIN=$(BUILD)/lib/libgalop_stand_in.so GALOP_DEVICE=cuda \
-	  $(PYTEST) tests/python --ignore tests/python/test_house.py
+	  $(PYTEST) tests/python --ignore tests/python/test_house.py --ignore tests/python/test_wheel.py
 
 bench: install
 	@$(PY) benchmarks/run.py --scale $(SCALE)
@@ -64,6 +65,15 @@ fuzz: install
 # The type stubs, from the table and the signatures of the built package.
 stubs: build
 	@PYTHONPATH=$(BUILD)/python $(PY) tools/stubs.py
+
+# A wheel in dist/ with its libraries inside, tried in a fresh virtual environment.
+wheel: build
+	@$(PY) tools/wheel.py $(BUILD) dist
+	@PYTHON=$(PY) tools/try_wheel.sh dist/galop-*.whl
+
+# The same wheel in a Debian that holds nothing but Python; as root, with debootstrap.
+try-wheel-bare: wheel
+	@PYTHON=$(PY) tools/try_wheel.sh dist/galop-*.whl bare
 
 format:
 	@clang-format -i $(SOURCES)
@@ -86,7 +96,7 @@ sanitize: setup
 	@ctest --preset asan -j $(JOBS)
 	@LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libstdc++.so)" \
 	  ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 PYTHONPATH=build/asan/python GALOP_BUILD=build/asan \
-	  $(PYTEST) tests/python --ignore tests/python/test_house.py
+	  $(PYTEST) tests/python --ignore tests/python/test_house.py --ignore tests/python/test_wheel.py
 
 tsan: setup
 	@cmake --preset tsan -Wno-dev >/dev/null

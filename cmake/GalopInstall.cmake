@@ -29,8 +29,10 @@ if(GALOP_CLI)
     execute_process(COMMAND "${Python_EXECUTABLE}" -c
       "import os, sysconfig; print(os.path.relpath(sysconfig.get_path('platlib'), sysconfig.get_path('scripts')))"
       OUTPUT_STRIP_TRAILING_WHITESPACE OUTPUT_VARIABLE to_platlib COMMAND_ERROR_IS_FATAL ANY)
-    set(python_lib "../lib/python${Python_VERSION_MAJOR}.${Python_VERSION_MINOR}")
-    foreach(folder "${to_platlib}" "${python_lib}/site-packages" "${python_lib}/dist-packages")
+    # A wheel is installed elsewhere than it was made: in virtual environments, for one user, in Debian's and Fedora's.
+    set(python "python${Python_VERSION_MAJOR}.${Python_VERSION_MINOR}")
+    foreach(folder "${to_platlib}" "../lib/${python}/site-packages" "../lib/${python}/dist-packages"
+        "../lib64/${python}/site-packages")
       list(APPEND cli_rpath "$ORIGIN/${folder}/galop")
     endforeach()
     list(REMOVE_DUPLICATES cli_rpath)

@@ -4,9 +4,11 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "backend/cpu/kernels.hpp"
 #include "galop/error.hpp"
@@ -53,7 +55,18 @@ const char* core_type() {
   return "";
 }
 
+// Beside this library where a wheel brings OpenBLAS with it: the system's may be absent, and none else loads this name.
+std::string bundled() {
+  Dl_info here{};
+  if (!dladdr(reinterpret_cast<const void*>(&bundled), &here) || !here.dli_fname) return {};
+  const auto path = std::filesystem::path(here.dli_fname).parent_path() / "libgalop_openblas.so.0";
+  std::error_code error;  // an unreadable folder holds none
+  return std::filesystem::exists(path, error) ? path.string() : std::string();
+}
+
 void* open_library(int flags) {
+  // Bound to its own symbols first, since a process may have another BLAS of the same names in its global scope.
+  if (const std::string path = bundled(); !path.empty()) return dlopen(path.c_str(), flags | RTLD_DEEPBIND);
   for (const char* name : kNames)
     if (void* handle = dlopen(name, flags)) return handle;
   return nullptr;
