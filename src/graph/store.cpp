@@ -185,6 +185,8 @@ void assign(const array& dst, array value, const array* where) {
   Lock lock;
   if (dst.size() == 0) return;
   Cell& cell = *dst.cell();
+  // `a[i:j] += x` stores the view that it has just changed.
+  if (!where && value.cell() == dst.cell() && value.dtype() == dst.dtype() && same_map(value.view(), dst.view())) return;
   if (where) {
     const MapOperand in[] = {{where, where->dtype(), {}}, {&value, value.dtype(), {}}, {&dst, dst.dtype(), {}}};
     value = map(Op::where, 0, dst.dtype(), dst.dtype(), in, dst.shape());

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "galop/galop.hpp"
+#include "graph/evaluate.hpp"
 
 namespace galop {
 namespace {
@@ -403,6 +404,19 @@ TEST(Fork, ChildComputesWhateverOtherThreadsDid) {
   }
   stop = true;
   busy.join();
+}
+
+TEST(Assignment, AViewOntoItselfMovesNothing) {
+  array a = arange(20000.0);
+  eval(a);
+  const std::int64_t before = graph::counters().kernels;
+  a(slice(1, -1)) += 1.0;  // the operator's kernel, then the view is stored where it lies
+  EXPECT_EQ(graph::counters().kernels, before + 1);
+  a(slice(1, -1)) = a(slice(1, -1));
+  EXPECT_EQ(graph::counters().kernels, before + 1);
+  a(slice(1, -1)) = a(slice(-2, 0, -1));
+  EXPECT_GT(graph::counters().kernels, before + 1);
+  EXPECT_EQ(a(slice(0, 3)).to_vector<double>(), (std::vector<double>{0, 19999, 19998}));
 }
 
 }  // namespace
