@@ -88,49 +88,86 @@ inline S fold_lanes(S y, int lane, int count) {
   return y;
 }
 
+struct Tile {
+  u32 line, number;
+  const char* from;
+  char* to;
+  i64 first;  // element of this thread
+  bool whole;
+};
+
+inline void read_tile(const Tile& t, i64 n, i64 step, S (&v)[ROWS][VEC]) {
+  if (t.whole) {
+#pragma unroll
+    for (int r = 0; r < ROWS; ++r) {
+      const char* p = t.from + (t.first + r * kSpan) * step;
+      if constexpr (VEC > 1)
+        load_vector(p, v[r]);
+      else
+        v[r][0] = read(p);
+    }
+    return;
+  }
+  // What is past the end reaches only what is past the end.
+#pragma unroll
+  for (int r = 0; r < ROWS; ++r)
+#pragma unroll
+    for (int j = 0; j < VEC; ++j) {
+      const i64 i = t.first + r * kSpan + j;
+      v[r][j] = i < n ? read(t.from + i * step) : S{};
+    }
+}
+
+inline void write_row(const Tile& t, i64 n, i64 step, int r, const S (&v)[VEC]) {
+  if (t.whole) {
+    char* p = t.to + (t.first + r * kSpan) * step;
+    if constexpr (VEC > 1)
+      store_vector(p, v);
+    else
+      write(p, v[0]);
+    return;
+  }
+#pragma unroll
+  for (int j = 0; j < VEC; ++j) {
+    const i64 i = t.first + r * kSpan + j;
+    if (i < n) write(t.to + i * step, v[j]);
+  }
+}
+
 extern "C" __global__ void __launch_bounds__(256, BLOCKS)
     scan_tiles(const __grid_constant__ Lines lines, i64 line_count, i64 n, i64 tiles, const char* in, i64 in_step,
                char* out, i64 out_step, u32* ticket, u64* tile_folds, u64* group_folds, u64* section_folds) {
   __shared__ S rows[8][ROWS], totals[8], parts[kGroup / 32], groups_before, sections_before;
-  __shared__ u32 mine;
+  __shared__ u32 taken;
   const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-  if (MANY && threadIdx.x == 0) mine = atomicAdd(ticket, 1u);
-  do {
-    u32 line = blockIdx.x, tile = 0, next = 0;
+  const u32 all = (u32)(tiles * line_count);
+  const auto find = [&](u32 at) {
+    Tile t{at, 0, in, out};
     if (MANY) {
-      __syncthreads();
-      line = mine;
-      if (line >= (u32)(tiles * line_count)) return;
-      tile = line_count == 1 ? line : line / (u32)line_count;
-      line -= tile * (u32)line_count;
+      t.number = line_count == 1 ? at : at / (u32)line_count;
+      t.line = at - t.number * (u32)line_count;
     }
-    const char* from_line = in;
-    char* to_line = out;
-    find_line(lines, line, from_line, to_line);
+    find_line(lines, t.line, t.from, t.to);
+    t.first = (i64)t.number * kTile + warp * kWarp + lane * VEC;
+    t.whole = ((i64)t.number + 1) * kTile <= n;
+    return t;
+  };
 
-    const i64 first = (i64)tile * kTile + warp * kWarp + lane * VEC;
-    const bool whole = ((i64)tile + 1) * kTile <= n;
-    S v[ROWS][VEC];
-    if (whole) {
-#pragma unroll
-      for (int r = 0; r < ROWS; ++r) {
-        const char* p = from_line + (first + r * kSpan) * in_step;
-        if constexpr (VEC > 1)
-          load_vector(p, v[r]);
-        else
-          v[r][0] = read(p);
-      }
-    } else {
-      // What is past the end reaches only what is past the end.
-#pragma unroll
-      for (int r = 0; r < ROWS; ++r)
-#pragma unroll
-        for (int j = 0; j < VEC; ++j) {
-          const i64 i = first + r * kSpan + j;
-          v[r][j] = i < n ? read(from_line + i * in_step) : S{};
-        }
+  u32 mine = blockIdx.x, next = all;
+  if (MANY) {
+    if (threadIdx.x == 0) {
+      taken = atomicAdd(ticket, 1u);
+      next = atomicAdd(ticket, 1u);
     }
-
+    __syncthreads();
+    mine = taken;
+    if (mine >= all) return;
+    __syncthreads();
+  }
+  Tile tile = find(mine), coming = tile;
+  S v[ROWS][VEC], w[ROWS][VEC];
+  read_tile(tile, n, in_step, v);
+  while (true) {
     S before[ROWS];
 #pragma unroll
     for (int r = 0; r < ROWS; ++r) {
@@ -155,32 +192,38 @@ extern "C" __global__ void __launch_bounds__(256, BLOCKS)
       }
       totals[warp] = sum;
     }
+    if (MANY && threadIdx.x == 0) taken = next;
     __syncthreads();
 
-    bool has = MANY && tile > 0;
+    bool has = MANY && tile.number > 0, more = false;
     S x = {};
     if (MANY) {
-      const i64 base = (i64)line * tiles, groups = (tiles + kGroup - 1) / kGroup;
-      const i64 sections = (groups + kSection - 1) / kSection;
-      const u32 group = tile / kGroup, section = group / kSection;
-      const int place = (int)(tile % kGroup), group_place = (int)(group % kSection);
-      u64* const group_fold = group_folds + ((i64)line * groups + group) * kPieces;
-      u64* const section_fold = section_folds + ((i64)line * sections + section) * kPieces;
+      const i64 groups = (tiles + kGroup - 1) / kGroup, sections = (groups + kSection - 1) / kSection;
+      const u32 group = tile.number / kGroup, section = group / kSection;
+      const int place = (int)(tile.number % kGroup), group_place = (int)(group % kSection);
+      u64* const tile_fold = tile_folds + ((i64)tile.line * tiles + tile.number) * kPieces;
+      u64* const group_fold = group_folds + ((i64)tile.line * groups + group) * kPieces;
+      u64* const section_fold = section_folds + ((i64)tile.line * sections + section) * kPieces;
       const auto tiles_before = [&] {
         S y = parts[0];
-        for (int w = 1; w * 32 < place; ++w) y = join(y, parts[w]);
+        for (int k = 1; k * 32 < place; ++k) y = join(y, parts[k]);
         return y;
       };
       S own = {};
       if (threadIdx.x == 0) {
         own = totals[0];
-        for (int w = 1; w < 8; ++w) own = join(own, totals[w]);
-        publish(tile_folds + (base + tile) * kPieces, own);
+        for (int k = 1; k < 8; ++k) own = join(own, totals[k]);
+        publish(tile_fold, own);
+      }
+      // The next tile is on its way while this one waits for those before it.
+      more = taken < all;
+      if (more) {
+        coming = find(taken);
+        read_tile(coming, n, in_step, w);
       }
       if (warp * 32 < place) {
         S y = {};
-        if ((int)threadIdx.x < place)
-          y = await<false>(tile_folds + (base + group * kGroup + threadIdx.x) * kPieces);
+        if ((int)threadIdx.x < place) y = await<false>(tile_fold - (place - (int)threadIdx.x) * kPieces);
         __syncwarp();
         y = fold_lanes(y, lane, min(32, place - warp * 32));
         if (lane == 0) parts[warp] = y;
@@ -212,8 +255,8 @@ extern "C" __global__ void __launch_bounds__(256, BLOCKS)
       }
     }
 
-    for (int w = 0; w < warp; ++w) {
-      x = has ? join(x, totals[w]) : totals[w];
+    for (int k = 0; k < warp; ++k) {
+      x = has ? join(x, totals[k]) : totals[k];
       has = true;
     }
 #pragma unroll
@@ -226,22 +269,16 @@ extern "C" __global__ void __launch_bounds__(256, BLOCKS)
       }
       if (r + 1 < ROWS) x = has ? join(x, rows[warp][r]) : rows[warp][r];
       has = true;
-      if (whole) {
-        char* p = to_line + (first + r * kSpan) * out_step;
-        if constexpr (VEC > 1)
-          store_vector(p, v[r]);
-        else
-          write(p, v[r][0]);
-      } else {
-#pragma unroll
-        for (int j = 0; j < VEC; ++j) {
-          const i64 i = first + r * kSpan + j;
-          if (i < n) write(to_line + i * out_step, v[r][j]);
-        }
-      }
+      write_row(tile, n, out_step, r, v[r]);
     }
-    if (MANY && threadIdx.x == 0) mine = next;
-  } while (MANY);
+    if (!more) return;
+    __syncthreads();  // what is shared has been read
+    tile = coming;
+#pragma unroll
+    for (int r = 0; r < ROWS; ++r)
+#pragma unroll
+      for (int j = 0; j < VEC; ++j) v[r][j] = w[r][j];
+  }
 }
 #endif
 
