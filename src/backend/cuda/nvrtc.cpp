@@ -21,7 +21,7 @@ constexpr NvidiaLibrary kLibrary{"libnvrtc.so.13", "GALOP_NVRTC", "cuda_nvrtc", 
 constexpr const char* kOptions[] = {"--std=c++17",        "--device-as-default-execution-space",
                                     "--fmad=false",       "--ftz=false",
                                     "--prec-div=true",    "--prec-sqrt=true",
-                                    "--no-source-include"};
+                                    "--no-source-include", "--minimal"};
 
 struct Functions {
   decltype(&nvrtcVersion) version = nullptr;

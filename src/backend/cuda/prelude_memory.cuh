@@ -36,6 +36,20 @@ struct Word<complex<float>> {
 template <class T, int N>
 inline void load_vector(const char* p, T (&to)[N]) {
   constexpr int bytes = sizeof(T) * N, item = sizeof(T);
+  // Words as they are make less work for the compiler than shifts.
+  if constexpr (bytes == 16 && item == 8) {
+    const ulonglong2 w = *reinterpret_cast<const ulonglong2*>(p);
+    to[0] = Word<T>::of(w.x);
+    to[1] = Word<T>::of(w.y);
+    return;
+  } else if constexpr (bytes == 16 && item == 4) {
+    const uint4 w = *reinterpret_cast<const uint4*>(p);
+    to[0] = Word<T>::of(w.x);
+    to[1] = Word<T>::of(w.y);
+    to[2] = Word<T>::of(w.z);
+    to[3] = Word<T>::of(w.w);
+    return;
+  }
   u64 low = 0, high = 0;
   if constexpr (bytes == 16) {
     const ulonglong2 w = *reinterpret_cast<const ulonglong2*>(p);
@@ -54,6 +68,14 @@ inline void load_vector(const char* p, T (&to)[N]) {
 template <class T, int N>
 inline void store_vector(char* p, const T (&from)[N]) {
   constexpr int bytes = sizeof(T) * N, item = sizeof(T);
+  if constexpr (bytes == 16 && item == 8) {
+    *reinterpret_cast<ulonglong2*>(p) = {Word<T>::from(from[0]), Word<T>::from(from[1])};
+    return;
+  } else if constexpr (bytes == 16 && item == 4) {
+    *reinterpret_cast<uint4*>(p) = {(u32)Word<T>::from(from[0]), (u32)Word<T>::from(from[1]),
+                                    (u32)Word<T>::from(from[2]), (u32)Word<T>::from(from[3])};
+    return;
+  }
   u64 low = 0, high = 0;
 #pragma unroll
   for (int i = 0; i < N; ++i) (i * item < 8 ? low : high) |= Word<T>::from(from[i]) << (8 * (i * item % 8));

@@ -54,7 +54,10 @@ std::string Writer::run() {
 void Writer::functions() {
   std::vector<std::string> seen;
   for (const Instruction& i : plan_.tape) define(i.op, i.loop, plan_.registers[i.out[0]], seen);
-  for (const Reduction& r : plan_.reductions) define(r.op, r.dtype, r.dtype, seen);
+  for (const Reduction& r : plan_.reductions) {
+    define(r.op, r.dtype, r.dtype, seen);
+    if (r.about_mean) line("__noinline__ Moments joined_apart(Moments a, Moments b) { return joined(a, b); }");
+  }
 }
 
 std::size_t Writer::partner(std::size_t k, const std::vector<char>& done) const {

@@ -10,6 +10,8 @@ void Writer::fold() {
   const int extents = 4, start = extents + l_.kept + l_.folded;
   const std::string item = type(r.dtype), acc = r.about_mean ? "Moments" : item;
   const std::string join = r.about_mean ? "joined" : function(r.op, r.dtype, r.dtype);
+  // Away from the loop over the elements: a division at each join would take long to compile.
+  const std::string apart = r.about_mean ? "joined_apart" : join;
   line("const i64 kept = " + parameter(0) + ", folded = " + parameter(1) + ";");
   if (l_.kind == Kind::serial) {
     line("const i64 k = (i64)blockIdx.x * " + text(kThreads) + " + threadIdx.x;");
@@ -57,7 +59,7 @@ void Writer::fold() {
   line(acc + " total = {};");
   line("bool has = false;");
   const auto join_in = [&](const std::string& value) {
-    return "{ const " + acc + " v = " + value + "; total = has ? " + join + "(total, v) : v; has = true; }";
+    return "{ const " + acc + " v = " + value + "; total = has ? " + apart + "(total, v) : v; has = true; }";
   };
   const auto take = [&](const std::string& value) {
     return join_in(r.about_mean ? "moment(" + value + ", pivot)" : value);
@@ -69,8 +71,8 @@ void Writer::fold() {
   // An element from which all are measured keeps the means small beside the distances; then several elements at once,
   // about their own mean.
   if (r.about_mean) line("const double pivot = k < kept ? (double)one(0) : 0.0;");
-  const auto join_group = [&](const std::string& first, int n) {
-    return "{ const " + acc + " v = moments<" + text(n) + ">(&" + first + "[0], pivot); total = has ? " + join +
+  const auto join_group = [&](const std::string& first, int n, const std::string& by) {
+    return "{ const " + acc + " v = moments<" + text(n) + ">(&" + first + "[0], pivot); total = has ? " + by +
            "(total, v) : v; has = true; }";
   };
   line("const i64 begin = part * " + parameter(2) + ";");
@@ -90,7 +92,7 @@ void Writer::fold() {
       line("for (; q < stop; q += step * " + u + ") {");
       line(item + " next[" + u + "][" + v + "];");
       read("next");
-      line(join_group("next[0]", width * unroll));
+      line(join_group("next[0]", width * unroll, join));
       line("}");
     } else {
       line("if (q < stop) {");
@@ -123,8 +125,12 @@ void Writer::fold() {
       line("for (; q + " + v + " <= end; q += step) {");
       line(item + " y[" + v + "];");
       line("several(q, y);");
-      line("#pragma unroll");
-      line("for (int j = 0; j < " + v + "; ++j) " + take("y[j]"));
+      if (r.about_mean) {
+        line(join_group("y", width, apart));
+      } else {
+        line("#pragma unroll");
+        line("for (int j = 0; j < " + v + "; ++j) " + take("y[j]"));
+      }
       line("}");
       line("q = end - (end - stop) % " + v + " + threadIdx.x;");
     } else {
@@ -141,7 +147,7 @@ void Writer::fold() {
       line(item + " next[8];");
       line("#pragma unroll");
       line("for (int u = 0; u < 8; ++u) next[u] = one(q + u * step);");
-      line(join_group("next", 8));
+      line(join_group("next", 8, join));
       line("}");
     } else {
       line("if (q + 7 * step < end) {");
@@ -165,7 +171,7 @@ void Writer::fold() {
     line("for (; q < end; q += step) " + take("one(q)"));
     line("}");
   }
-  tree(acc, join);
+  tree(acc, apart);
   const std::string first = l_.kind == Kind::inner ? "threadIdx.x == 0" : "threadIdx.y == 0";
   if (!l_.many) {
     line("if (" + first + " && k < kept) finish(total, has);");
@@ -193,8 +199,10 @@ void Writer::fold() {
   line(acc + " y[8];");
   line("#pragma unroll");
   line("for (int j = 0; j < 8; ++j) y[j] = parts[s + j * count];");
+  line("total = has ? " + apart + "(total, y[0]) : y[0];");
+  line("has = true;");
   line("#pragma unroll");
-  line("for (int j = 0; j < 8; ++j) " + join_in("y[j]"));
+  line("for (int j = 1; j < 8; ++j) total = " + apart + "(total, y[j]);");
   line("}");
   line("for (; s < splits; s += count) " + join_in("parts[s]"));
   line("}");
@@ -273,6 +281,7 @@ void Writer::tree(const std::string& acc, const std::string& join) {
   line("values[me] = sum;");
   line("present[me] = any;");
   line(std::string("const int mine = ") + (inner ? "threadIdx.x" : "threadIdx.y") + ";");
+  line("#pragma unroll 1");
   line(std::string("for (int h = ") + (inner ? "blockDim.x" : "blockDim.y") + " / 2; h > 0; h /= 2) {");
   line("__syncthreads();");
   line(std::string("const int other = me + ") + (inner ? "h" : "h * blockDim.x") + ";");
