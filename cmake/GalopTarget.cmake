@@ -1,4 +1,5 @@
 # galop_own(target): the flags that every target of our own is built with.
+# galop_knows_interface(target): it may include "galop_interface_version.hpp".
 
 function(galop_own target)
   # Contraction would let fusing change a result, so it is off everywhere, tests and bindings included.
@@ -16,4 +17,9 @@ function(galop_own target)
     target_compile_options(${target} PRIVATE ${flags})
     target_link_options(${target} PRIVATE ${flags})
   endif()
+endfunction()
+
+function(galop_knows_interface target)
+  add_dependencies(${target} galop_interface)
+  target_include_directories(${target} PRIVATE "${GALOP_INTERFACE_DIR}")
 endfunction()

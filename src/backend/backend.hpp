@@ -278,7 +278,7 @@ Backend& backend_of(Device d);
 
 /// What a plug-in's one function `galop_device_plugin` returns.
 struct DevicePlugin {
-  const char* version;                  // GALOP_VERSION of its build: its classes are those of this header
+  const char* version;                  // GALOP_INTERFACE_VERSION: its classes are those of these very headers
   int (*count)();                       // of usable devices
   DeviceBackend* (*open)(int ordinal);  // kept until the process ends; throws DeviceError
 };

@@ -12,6 +12,7 @@
 #include "backend/backend.hpp"
 #include "backend/gpu_probe.hpp"
 #include "galop/error.hpp"
+#include "galop_interface_version.hpp"
 
 namespace galop {
 namespace {
@@ -51,9 +52,16 @@ struct Devices {
     }
     const auto entry = reinterpret_cast<DevicePluginEntry>(dlsym(library, "galop_device_plugin"));
     const DevicePlugin* found = entry ? entry() : nullptr;
-    if (!found || std::string_view(found->version) != GALOP_VERSION) {
-      reason = path + " belongs to another version of Galop" + (found ? " (" + std::string(found->version) + ")" : "") +
-               "; this is " GALOP_VERSION;
+    // The version stands first in every version of the structure; nothing behind it is looked at before it agrees.
+    const std::string_view version = found ? found->version : "";
+    if (version != GALOP_INTERFACE_VERSION) {
+      const bool same = version.substr(0, version.find('+')) == GALOP_VERSION;
+      reason =
+          path + (same ? " was built from other sources of Galop " GALOP_VERSION
+                         " than this library; build "
+                         "galop_cuda again"
+                       : " belongs to another version of Galop" +
+                             (found ? " (" + std::string(version) + ")" : std::string()) + "; this is " GALOP_VERSION);
       return;
     }
     try {

@@ -4,7 +4,7 @@
 // GALOP_CUDA_PLUGIN=<build>/lib/libgalop_stand_in.so opens it. GALOP_STAND_IN_MEMORY: bytes of each device (1 GiB).
 // GALOP_STAND_IN_FAULT: "allocate:N", the N-th allocation from now has no memory; "launch:N", the N-th piece of work is
 // refused; "late:N", the N-th fails unseen until the host waits, and the device with it; "dead:N", the device fails at
-// the N-th call of any kind.
+// the N-th call of any kind. GALOP_STAND_IN_VERSION: the interface that it says it was built with.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -20,6 +20,7 @@
 
 #include "backend/backend.hpp"
 #include "galop/error.hpp"
+#include "galop_interface_version.hpp"
 
 namespace galop {
 namespace {
@@ -351,7 +352,11 @@ class StandIn final : public DeviceBackend {
 
 DeviceBackend* open(int ordinal) { return new StandIn(ordinal); }
 
-const DevicePlugin plugin{GALOP_VERSION, [] { return kDevices; }, open};
+const DevicePlugin plugin{[] {
+                            const char* said = std::getenv("GALOP_STAND_IN_VERSION");
+                            return said ? said : GALOP_INTERFACE_VERSION;
+                          }(),
+                          [] { return kDevices; }, open};
 
 }  // namespace
 }  // namespace galop

@@ -8,6 +8,7 @@ import gc
 import inspect
 import os
 import pickle
+import re
 import subprocess
 import sys
 import threading
@@ -114,6 +115,18 @@ def test_without_a_gpu_the_reason_is_given():
     code = "import galop; print(galop.cuda.is_available(), galop.cuda.device_count(), bool(galop.cuda.why_not()))"
     assert python(code, GALOP_CUDA_PLUGIN="/nowhere/libgalop_cuda.so") == "False 0 True"
     assert "/nowhere" in python("import galop; print(galop.cuda.why_not())", GALOP_CUDA_PLUGIN="/nowhere/x.so")
+
+
+@pytest.mark.parametrize("built, said", [
+    (f"{galop.__version__}+0123456789abcdef", "built from other sources of Galop .*; build galop_cuda again"),
+    (galop.__version__, "built from other sources"),
+    ("0.0.7+0123456789abcdef", r"belongs to another version of Galop \(0\.0\.7\+0123456789abcdef\); this is"),
+])  # fmt: skip
+def test_a_plugin_of_another_interface_is_refused(built, said):
+    code = "import galop; print(galop.cuda.is_available(), galop.cuda.why_not())"
+    answer = python(code, GALOP_CUDA_PLUGIN=str(STAND_IN), GALOP_STAND_IN_VERSION=built)
+    assert answer.startswith("False ") and re.search(said, answer), answer
+    assert python(code, GALOP_CUDA_PLUGIN=str(STAND_IN)).startswith("True")
 
 
 def test_the_environment_names_the_default():

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "backend/cuda/jit_cache.hpp"
 #include "backend/cuda/prelude_text.hpp"
 #include "backend/cuda/writer.hpp"
 
@@ -31,16 +30,6 @@ std::string kernel_source(const Plan& plan, const Lowered& l, const std::string&
 
 std::string source(const Plan& plan, const Lowered& l, const std::string& kernel) {
   return prelude(has_complex(plan)) + kernel_source(plan, l, kernel);
-}
-
-const std::string& code_version() {
-  static const std::string version = [] {
-    std::string all = prelude(true) + "codegen 3\n";
-    for (int o = 0; o < kOps; ++o)
-      all += std::string(info(static_cast<Op>(o)).name) + ":" + std::string(info(static_cast<Op>(o)).body) + "\n";
-    return hash_text(all);
-  }();
-  return version;
 }
 
 }  // namespace galop::cuda

@@ -17,7 +17,4 @@ std::string source(const Plan& plan, const Lowered& l, const std::string& kernel
 std::string kernel_source(const Plan& plan, const Lowered& l, const std::string& kernel);
 std::string prelude(bool with_complex);
 
-/// What every source depends on besides the key: a hash over the prelude and the table of operations.
-const std::string& code_version();
-
 }  // namespace galop::cuda

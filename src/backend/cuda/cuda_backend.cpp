@@ -13,6 +13,7 @@
 #include "backend/cuda/matmul.hpp"
 #include "backend/cuda/nvrtc.hpp"
 #include "galop/error.hpp"
+#include "galop_interface_version.hpp"
 
 namespace galop::cuda {
 namespace {
@@ -130,6 +131,7 @@ DeviceBackend* open_device(int ordinal) {
 }  // namespace galop::cuda
 
 extern "C" const galop::DevicePlugin* galop_device_plugin() {
-  static constexpr galop::DevicePlugin plugin{GALOP_VERSION, &galop::cuda::count_devices, &galop::cuda::open_device};
+  static constexpr galop::DevicePlugin plugin{GALOP_INTERFACE_VERSION, &galop::cuda::count_devices,
+                                              &galop::cuda::open_device};
   return &plugin;
 }

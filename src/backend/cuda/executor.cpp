@@ -29,12 +29,6 @@ bool waits_for_launches() {
 
 }  // namespace
 
-std::string disk_key(const std::string& kernel_key) {
-  const auto [major, minor] = nvrtc_version();
-  return code_version() + "\nnvrtc " + std::to_string(major) + "." + std::to_string(minor) + "\n" + nvrtc_options() +
-         kernel_key;
-}
-
 CudaExecutor::CudaExecutor(int ordinal, const std::filesystem::path& cache)
     : context_(ordinal), memory_(context_), transfer_(context_), cache_(cache) {
   const auto here = context_.enter();
@@ -160,15 +154,18 @@ const CudaExecutor::Kernel& CudaExecutor::find(const std::string& key, const cha
   return kernels_.emplace(name, Kernel{f, what()}).first->second;
 }
 
+// The key holds the source's hash, so a kernel that would be written otherwise today is never found.
+std::string CudaExecutor::compiled(const std::string& key, const std::string& source, const char* entry) {
+  const auto [major, minor] = nvrtc_version();
+  const std::string compiler = "nvrtc " + std::to_string(major) + "." + std::to_string(minor) + "\n";
+  return cache_.get(compiler + nvrtc_options() + "source " + hash_text(source) + "\n" + key, capability(),
+                    [&] { return compile(source, entry, capability()); });
+}
+
 CUfunction CudaExecutor::kernel(const std::string& key, const std::function<std::string()>& source, const char* entry) {
   const auto here = context_.enter();
   return find(
-             key, entry, [] { return std::string(); },
-             [&] {
-               const std::string program = source();
-               return cache_.get(disk_key("source " + hash_text(program) + "\n" + key), capability(),
-                                 [&] { return compile(program, entry, capability()); });
-             })
+             key, entry, [] { return std::string(); }, [&] { return compiled(key, source(), entry); })
       .function;
 }
 
@@ -201,10 +198,7 @@ void CudaExecutor::run(const Plan& plan) {
   const auto here = context_.enter();
   const Kernel& kernel = find(
       l.key, kKernelName, [&] { return operations(plan); },
-      [&] {
-        return cache_.get(disk_key(l.key), capability(),
-                          [&] { return compile(source(plan, l), kKernelName, capability()); });
-      });
+      [&] { return compiled(l.key, source(plan, l), kKernelName); });
   void* scratch = nullptr;
   if (l.scratch_bytes > 0) {
     scratch = allocate(l.scratch_bytes);

@@ -92,6 +92,7 @@ class CudaExecutor {
   };
   const Kernel& find(const std::string& key, const char* entry, const std::function<std::string()>& what,
                      const std::function<std::string()>& cubin);
+  std::string compiled(const std::string& key, const std::string& source, const char* entry);
   void enqueue(CUfunction function, Grid grid, Grid block, unsigned shared_bytes, void* const* args,
                const std::function<std::string()>& what);
   void open_peer(CudaExecutor& other);
@@ -118,8 +119,5 @@ class CudaExecutor {
   CUevent order_ = nullptr;  // between streams
   std::unordered_map<const CudaExecutor*, bool> peers_;
 };
-
-/// What the disk cache keys a kernel by besides the architecture.
-std::string disk_key(const std::string& kernel_key);
 
 }  // namespace galop::cuda

@@ -18,9 +18,9 @@ namespace galop::cuda {
 namespace {
 
 constexpr NvidiaLibrary kLibrary{"libnvrtc.so.13", "GALOP_NVRTC", "cuda_nvrtc", "nvidia-cuda-nvrtc"};
-constexpr const char* kOptions[] = {"--std=c++17",        "--device-as-default-execution-space",
-                                    "--fmad=false",       "--ftz=false",
-                                    "--prec-div=true",    "--prec-sqrt=true",
+constexpr const char* kOptions[] = {"--std=c++17",         "--device-as-default-execution-space",
+                                    "--fmad=false",        "--ftz=false",
+                                    "--prec-div=true",     "--prec-sqrt=true",
                                     "--no-source-include", "--minimal"};
 
 struct Functions {

@@ -17,6 +17,7 @@
 #include "backend/cuda/memory.hpp"
 #include "backend/cuda/nvrtc.hpp"
 #include "galop/error.hpp"
+#include "galop_interface_version.hpp"
 
 extern "C" const galop::DevicePlugin* galop_device_plugin();
 
@@ -27,7 +28,7 @@ namespace fs = std::filesystem;
 
 TEST(CudaPlugin, TellsItsVersionAndItsDevices) {
   const DevicePlugin* plugin = galop_device_plugin();
-  EXPECT_STREQ(plugin->version, GALOP_VERSION);
+  EXPECT_STREQ(plugin->version, GALOP_INTERFACE_VERSION);
   std::string reason;
   if (find_driver(&reason)) {
     EXPECT_GT(plugin->count(), 0);
