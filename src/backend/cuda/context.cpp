@@ -49,6 +49,7 @@ Context::Context(int ordinal_) : cuda(driver()), ordinal(ordinal_) {
   memory = static_cast<std::int64_t>(total);
   capability = 10 * attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
                attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+  multiprocessors = attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
   if (capability < kOldestCapability)
     throw DeviceError("[cuda] Galop needs a GPU of compute capability " + std::to_string(kOldestCapability / 10) + "." +
                       std::to_string(kOldestCapability % 10) + " or newer; got " + label() + " of " +

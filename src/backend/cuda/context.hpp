@@ -73,6 +73,7 @@ class Context {
   CUstream stream = nullptr;
   std::string name;
   int capability = 0;       // 90 for 9.0
+  int multiprocessors = 0;
   std::int64_t memory = 0;  // bytes
 
  private:

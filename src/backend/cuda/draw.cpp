@@ -32,11 +32,15 @@ constexpr KernelText kKernels[] = {
 #undef GALOP_DRAW_ROW
 };
 
+constexpr std::int64_t kNormalBlocks = 6;  // on a multiprocessor
+
 std::string entry(Kernel k) {
   const KernelText& t = kKernels[static_cast<int>(k)];
-  // Tiles of normals wait a lot: more of them at once, with a few rare values in memory.
-  const bool waits = std::string_view(t.call).find("normal_tiles") != std::string_view::npos;
-  return "extern \"C\" __global__ void __launch_bounds__(kThreads" + std::string(waits ? ", 5) " : ") ") + t.name +
+  // As many blocks of the long passes of normals as shall run at once, with a few rare values in memory.
+  const std::string_view call = t.call;
+  const bool normal = call.find("normal_find") != call.npos || call.find("normal_write") != call.npos;
+  const std::string bounds = normal ? "kThreads, " + std::to_string(kNormalBlocks) : "kThreads";
+  return "extern \"C\" __global__ void __launch_bounds__(" + bounds + ") " + t.name +
          "(const __grid_constant__ Args a) { " + t.call + "; }\n";
 }
 
@@ -47,7 +51,7 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; 
 // How a draw uses its stream.
 struct Job {
   Kernel kernel{};           // PCG64's, of one pass or the first of two
-  bool selects = false;      // in two passes, the second of which is the next kernel; normals in one
+  bool selects = false;      // in two passes, the second of which is the next kernel; normals in three
   int item_bits = 64;        // bits of the stream that an item takes
   bool wide = true;          // items are draws of 64 bits, else draws of 32 bits or parts of such
   double share = 1;          // of items that give a number
@@ -116,7 +120,7 @@ bool plan(const Draw& d, Job& job, Args& a) {
       return true;
     case Draw::Kind::normal:
       if ((!f64 && !f32) || (f32 && d.scaled)) return false;
-      job.kernel = f64 ? Kernel::pcg64_normal64 : Kernel::pcg64_normal32;
+      job.kernel = f64 ? Kernel::pcg64_normal64_find : Kernel::pcg64_normal32_find;
       job.selects = true;
       job.wide = f64;
       job.item_bits = f64 ? 64 : 32;
@@ -241,6 +245,7 @@ struct Layout {
 struct Head {
   NormalTables tables{};
   Decision decisions[kDoubts]{};
+  Leap row_leaps[kRowLeaps]{};
 };
 
 constexpr std::int64_t kFirstFixes = 8000;
@@ -251,7 +256,7 @@ enum class Passed { yes, with_more_words, with_decisions, never };
 Passed run_passes(Machine& machine, const Draw& d, const Job& job, Args a, std::int64_t blocks, std::int64_t words,
                   std::vector<Decision>& decisions, i64& end) {
   const bool normal = d.kind == Draw::Kind::normal, polar = d.kind == Draw::Kind::polar;
-  a.tiles = words / kTileWords;
+  a.tiles = normal ? words * 64 / job.item_bits / kNormalItems : 0;
   // One in 3900 is of the tail, and libm is asked about a quarter of these.
   a.tail_room = normal ? static_cast<u64>(d.n / 1024 + 1024) : 0;
   a.fix_room = normal ? a.tail_room : polar ? static_cast<u64>(d.n / 16 + 1024) : 0;
@@ -262,10 +267,10 @@ Passed run_passes(Machine& machine, const Draw& d, const Job& job, Args a, std::
   l.bytes += static_cast<std::int64_t>(sizeof(Outcome));
   const std::int64_t at_value = l.add<double>(fixes), at_index = l.add<i64>(fixes),
                      at_x = l.add<double>(polar ? fixes : 0), at_y = l.add<double>(polar ? fixes : 0),
-                     at_doubts = l.add<Doubt>(kDoubts), at_tail_index = l.add<i64>(tails),
+                     at_doubts = l.add<Doubt>(kDoubts), at_tail_item = l.add<i64>(tails),
                      at_tail_value = l.add<double>(tails);
-  const std::int64_t at_warps = l.add<u64>(normal ? 0 : blocks * kWarps), at_blocks = l.add<u64>(normal ? 0 : blocks);
-  const std::int64_t at_ticket = l.add<u64>(normal ? 1 : 0), at_status = l.add<u64>(normal ? a.tiles : 0);
+  const std::int64_t at_warps = l.add<u64>(blocks * kWarps), at_blocks = l.add<u64>(blocks);
+  const std::int64_t at_makes = l.add<u64>(a.tiles * (kNormalRows / 2)), at_before = l.add<i64>(a.tiles);
   const Memory memory(machine, l.bytes);
   const auto inside = [&](std::size_t offset) { return at_head + static_cast<std::int64_t>(offset); };
   a.outcome = memory.at<Outcome>(at_outcome);
@@ -274,9 +279,10 @@ Passed run_passes(Machine& machine, const Draw& d, const Job& job, Args a, std::
   a.doubts = memory.at<Doubt>(at_doubts);
   a.warp_counts = memory.at<u64>(at_warps);
   a.block_counts = memory.at<u64>(at_blocks);
-  a.ticket = memory.at<u32>(at_ticket);
-  a.status = memory.at<u64>(at_status);
-  a.tail_index = memory.at<i64>(at_tail_index);
+  a.row_leaps = memory.at<Leap>(inside(offsetof(Head, row_leaps)));
+  a.makes = memory.at<u64>(at_makes);
+  a.before = memory.at<i64>(at_before);
+  a.tail_item = memory.at<i64>(at_tail_item);
   a.tail_value = memory.at<double>(at_tail_value);
   a.fix_index = memory.at<i64>(at_index);
   a.fix_value = memory.at<double>(at_value);
@@ -286,9 +292,9 @@ Passed run_passes(Machine& machine, const Draw& d, const Job& job, Args a, std::
   head.tables = normal_tables();
   std::copy(decisions.begin(), decisions.end(), head.decisions);
   a.decided = decisions.size();
+  if (normal && d.stream == Draw::Stream::pcg64) pcg64_row_leaps(d, head.row_leaps);
   machine.upload(memory.at(at_head), &head, sizeof(Head));
   machine.zero(memory.at(at_outcome), sizeof(Outcome));
-  if (normal) machine.zero(memory.at(at_ticket), l.bytes - at_ticket);
 
   std::optional<Memory> twister;
   if (d.stream == Draw::Stream::mt19937) {
@@ -299,11 +305,9 @@ Passed run_passes(Machine& machine, const Draw& d, const Job& job, Args a, std::
   }
   const std::string what = describe(d, job);
   machine.launch(of_stream(d, job.kernel), static_cast<unsigned>(blocks), a, what);
+  machine.launch(of_stream(d, after(job.kernel, 1)), static_cast<unsigned>(blocks), a, what);
   if (normal)
-    machine.launch(d.dtype == DType::float64 ? Kernel::normal64_tails : Kernel::normal32_tails,
-                   static_cast<unsigned>(ceil_div(tails, 4 * kThreads)), a, what);
-  else
-    machine.launch(of_stream(d, after(job.kernel, 1)), static_cast<unsigned>(blocks), a, what);
+    machine.launch(of_stream(d, after(job.kernel, 2)), static_cast<unsigned>(ceil_div(tails, 4 * kThreads)), a, what);
   // The outcome, and as many of the arguments as there will be: what goes in one small copy.
   struct First {
     Outcome outcome;
@@ -358,12 +362,19 @@ bool run_selection(Machine& machine, const Draw& d, const Job& job, Args& a, i64
       static_cast<double>(a.first) + wanted / job.share + 8 * std::sqrt(wanted * (1 - job.share)) / job.share + 64;
   std::vector<Decision> decisions;
   for (int attempt = 0; attempt < 8; ++attempt) {
-    const std::int64_t tiles = ceil_div(job.words(static_cast<std::int64_t>(items)), kTileWords);
-    a.chunk = kTileWords / kWarps * ceil_div(tiles, machine.most_blocks);
-    const bool normal = d.kind == Draw::Kind::normal;
-    const std::int64_t blocks =
-        normal ? std::min(tiles, machine.most_blocks) : ceil_div(tiles * kTileWords, a.chunk * kWarps);
-    const std::int64_t words = normal ? tiles * kTileWords : blocks * kWarps * a.chunk;
+    // As many words as fill the blocks' chunks; of normals as fill their tiles.
+    const std::int64_t wanted_words = job.words(static_cast<std::int64_t>(items));
+    std::int64_t blocks = 0, words = 0;
+    if (d.kind == Draw::Kind::normal) {
+      const std::int64_t tile = kNormalItems * job.item_bits / 64, tiles = ceil_div(wanted_words, tile);
+      a.chunk = ceil_div(tiles, machine.multiprocessors * kNormalBlocks * kWarps);
+      blocks = ceil_div(tiles, a.chunk * kWarps);
+      words = tiles * tile;
+    } else {
+      a.chunk = kTileWords / kWarps * ceil_div(ceil_div(wanted_words, kTileWords), machine.most_blocks);
+      blocks = ceil_div(wanted_words, a.chunk * kWarps);
+      words = blocks * kWarps * a.chunk;
+    }
     const Passed passed = run_passes(machine, d, job, a, blocks, words, decisions, end);
     if (passed == Passed::yes) return true;
     if (passed == Passed::never) return false;

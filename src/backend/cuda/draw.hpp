@@ -26,8 +26,8 @@ namespace draw {
   GALOP_DRAW_INTEGERS(X, S##_32, (Integers<u32, u32>), N)    \
   GALOP_DRAW_INTEGERS(X, S##_32_64, (Integers<u32, u64>), N) \
   GALOP_DRAW_INTEGERS(X, S##_64, (Integers<u64, u64>), W)    \
-  X(S##_normal64, (normal_tiles<NormalDouble<U>, W>(a)))     \
-  X(S##_normal32, (normal_tiles<NormalFloat, N>(a)))         \
+  GALOP_DRAW_NORMALS(X, S##_normal64, (NormalDouble<U>, W))  \
+  GALOP_DRAW_NORMALS(X, S##_normal32, (NormalFloat, N))      \
   X(S##_polar_find, (select_count<Polar<U, W>, W>(a)))       \
   X(S##_polar_write, (select_write<Polar<U, W>, W>(a)))
 #define GALOP_DRAW_BARE(...) __VA_ARGS__
@@ -35,11 +35,13 @@ namespace draw {
   X(S##_direct, (direct<GALOP_DRAW_BARE M, N>(a)))     \
   X(S##_find, (select_count<GALOP_DRAW_BARE M, N>(a))) \
   X(S##_write, (select_write<GALOP_DRAW_BARE M, N>(a)))
+#define GALOP_DRAW_NORMALS(X, S, M)                  \
+  X(S##_find, (normal_find<GALOP_DRAW_BARE M>(a)))   \
+  X(S##_write, (normal_write<GALOP_DRAW_BARE M>(a))) \
+  X(S##_tails, (normal_tails<GALOP_DRAW_BARE M>(a)))
 #define GALOP_DRAW_KERNELS(X)                                                \
   GALOP_DRAW_STREAMS(X, pcg64, Pcg, Pcg, UnitPcg)                            \
   GALOP_DRAW_STREAMS(X, mt19937, Twister<true>, Twister<false>, UnitTwister) \
-  X(normal64_tails, (normal_tails<NormalDouble<UnitPcg>>(a)))                \
-  X(normal32_tails, (normal_tails<NormalFloat>(a)))                          \
   X(fix_normal64, (fix_normals<double>(a)))                                  \
   X(fix_normal32, (fix_normals<float>(a)))                                   \
   X(fix_polar_pairs, (fix_polar(a)))                                         \
@@ -70,6 +72,7 @@ class Machine {
   virtual void launch(Kernel k, unsigned blocks, const Args& a, const std::string& what) = 0;
 
   std::int64_t most_blocks = 2112;  // of a launch; the same on every GPU
+  std::int64_t multiprocessors = 132;
 };
 
 /// DeviceBackend::draw on a machine.

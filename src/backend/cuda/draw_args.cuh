@@ -10,8 +10,10 @@ constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
 constexpr int kTileBits = 11;
 constexpr int kTileWords = 1 << kTileBits;  // 64-bit words that a block looks at in one go
-constexpr int kMostLead = 96;               // words before a tile that normals look at again
-constexpr int kLeaps = 48;                  // PCG64 leaps over 2^0 … 2^47 words
+constexpr int kNormalItems = 2048;          // draws that a warp looks at in one go for normals
+constexpr int kNormalRows = kNormalItems / 32;
+constexpr int kMostLead = 64;  // words before these that it looks at again
+constexpr int kLeaps = 48;     // PCG64 leaps over 2^0 … 2^47 words
 constexpr int kTwister = 624;
 constexpr int kDoubts = 64;     // places whose acceptance the host decides
 constexpr int kStepUnits = 33;  // draws that one step of the ziggurat takes at most
@@ -24,6 +26,10 @@ struct U128 {
 struct Leap {
   U128 factor, term;
 };
+
+// Leaps by 32 words each, from kMostLead words back to the end of a tile of normals.
+constexpr int kRowsBack = kMostLead / 32;
+constexpr int kRowLeaps = kRowsBack + kNormalRows;
 
 // A source of 64-bit words, numbered from 0.
 struct Stream {
@@ -70,7 +76,7 @@ struct Args {
   i64 first;  // items before it are no part of the stream
   i64 n;      // numbers wanted
   void* out;
-  i64 chunk;   // words: of a block (direct), of a warp (selections)
+  i64 chunk;   // words: of a block (direct), of a warp (selections); tiles of a warp (normals)
   u32 packed;  // the numbers of a word can be stored at once
   u32 scaled, lemire;
   double low, range;
@@ -89,11 +95,12 @@ struct Args {
   double* fix_y;
   u64 fix_room;
   // Normals.
-  i64 tiles;
-  u32* ticket;
-  u64* status;  // of each tile
-  i64* tail_index;
-  double* tail_value;
+  i64 tiles;              // of kNormalItems draws
+  const Leap* row_leaps;  // PCG64: kRowLeaps of them
+  u64* makes;             // of each tile: which draws a number begins with
+  i64* before;            // of each tile: how many numbers come before it
+  i64* tail_item;
+  double* tail_value;  // the draw that the number is made of, with the number's sign
   u64 tail_room;
   // MT19937: lanes that stand `lane_words` apart, each with a window of 624 words.
   u32* windows;

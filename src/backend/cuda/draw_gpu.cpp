@@ -7,7 +7,7 @@ namespace {
 
 class Gpu final : public draw::Machine {
  public:
-  explicit Gpu(CudaExecutor& gpu) : gpu_(gpu) {}
+  explicit Gpu(CudaExecutor& gpu) : gpu_(gpu) { multiprocessors = gpu.context().multiprocessors; }
   void* allocate(std::int64_t bytes) override { return gpu_.allocate(bytes); }
   void release(void* p) noexcept override { gpu_.release(p); }
   void upload(void* to, const void* from, std::int64_t bytes) override { gpu_.upload(to, from, bytes); }

@@ -6,13 +6,14 @@
 // libm decides whether a wedge or a tail accepts; where the device's own functions are too near to the border, and
 // where the bits of a result depend on libm's last bit, the host is asked. Follows draw.cuh.
 //
-// One kernel makes the words of a tile, keeps them, finds its chain, learns from the tiles before it where its numbers
-// go, and writes them. Numbers of the tail, one in four thousand, get their place there and their value in a second.
+// Warps work apart, on tiles of kNormalItems draws in rows of 32. The first kernel finds the places that take more than
+// one draw, decides these, one a lane, and leaves a map of the draws that numbers begin with. The second makes the
+// draws once more and writes the numbers where the map says. A third makes the numbers of the tail, one in 4000.
 
-constexpr int kBefore = 96;  // items before a tile that are looked at again: where its chain comes from
-constexpr int kAfter = kStepUnits - 1;
-constexpr int kSpecials = 640;  // places of a tile that are not taken at once; some 1.3 % of them are expected
-constexpr int kTails = 64;      // of these, numbers of the tail: one is expected
+constexpr int kBefore = 64;       // items before a tile that are looked at again: where its chain comes from
+constexpr int kSpecials = 128;    // places of a tile that are not taken at once; some 27 are expected
+constexpr int kTailsOfTile = 32;  // of these, numbers of the tail: one in two tiles is expected
+static_assert(kBefore <= kMostLead && kBefore % 64 == 0 && kBefore >= kStepUnits - 1);
 
 // Rare, and long when inlined.
 __noinline__ double rare_log1p(double x) { return GALOP_DRAW_LOG1P(x); }
@@ -80,6 +81,9 @@ struct NormalDouble {
     return __longlong_as_double(static_cast<i64>(place | 0x4330000000000000u)) - 0x1p52;
   }
   static u64 k(const NormalTables& z, u32 layer) { return z.k[layer]; }
+  /// All that is surely below its k by the upper bits, and, with a chance of 2^-32, no more.
+  static u32 bound(const NormalTables& z, u32 layer) { return static_cast<u32>(z.k[layer] >> 20); }
+  static u32 upper_place(u64 w) { return __funnelshift_r(static_cast<u32>(w), static_cast<u32>(w >> 32), 29); }
   static double w(const NormalTables& z, u32 layer) { return z.w[layer]; }
   static double f(const NormalTables& z, u32 layer) { return z.f[layer]; }
   static double r(const NormalTables& z) { return z.r; }
@@ -100,8 +104,10 @@ struct NormalFloat {
   using T = float;
   static float unit(u32 w) { return unit_float(w); }
   static u32 place(u32 w) { return w >> 9; }
-  static float number(u32 place) { return static_cast<float>(place); }
+  static float number(u32 place) { return __uint_as_float(place | 0x4b000000u) - 0x1p23f; }
   static u32 k(const NormalTables& z, u32 layer) { return z.kf[layer]; }
+  static u32 bound(const NormalTables& z, u32 layer) { return z.kf[layer]; }
+  static u32 upper_place(u32 w) { return w >> 9; }
   static float w(const NormalTables& z, u32 layer) { return z.wf[layer]; }
   static float f(const NormalTables& z, u32 layer) { return z.ff[layer]; }
   static float r(const NormalTables& z) { return z.rf; }
@@ -114,11 +120,29 @@ struct NormalFloat {
   static constexpr double kMargin = 0x1p-20;
 };
 
-/// What the step from `item` on takes and gives, the draws being at(0), at(1) …
-template <class P, class At>
-u32 normal_step(const Args& a, i64 item, At at) {
+/// The draws from an item on, one after the other.
+template <class P, class Source>
+struct Draws {
+  using Unit = typename P::Unit;
+  static constexpr int kItems = 8 / sizeof(Unit);
+  Source at;  // the word that `item` is in
+  i64 item;
+
+  Unit next() {
+    const u64 w = at.word(item / kItems);
+    const int part = static_cast<int>(item % kItems);
+    if (part == kItems - 1) at.leap(0);
+    ++item;
+    return static_cast<Unit>(w >> (part * 32));
+  }
+};
+
+/// What the step that begins with these draws takes and gives; for one of the tail, what it is made of.
+template <class P, class Source>
+u32 normal_step(const Args& a, const Draws<P, Source>& from, double* tail) {
   const NormalTables& z = *a.tables;
-  const auto bits = at(0);
+  Draws<P, Source> draws = from;
+  const auto bits = draws.next();
   const u32 layer = static_cast<u32>(bits) & 255u;
   const auto place = P::place(bits);
   if (place < P::k(z, layer)) return 1 | kMakes;
@@ -127,32 +151,46 @@ u32 normal_step(const Args& a, i64 item, At at) {
   if (layer == 0) {
     GALOP_DRAW_ROLLED
     for (u32 taken = 3; taken <= kStepUnits && step == 0; taken += 2) {
-      const auto xx = -P::inverse_r(z) * P::log1p_of(-P::unit(at(taken - 2)));
-      const auto yy = -P::log1p_of(-P::unit(at(taken - 1)));
+      const auto u = P::unit(draws.next());
+      const auto xx = -P::inverse_r(z) * P::log1p_of(-u);
+      const auto yy = -P::log1p_of(-P::unit(draws.next()));
       const double left = static_cast<double>(yy + yy), right = static_cast<double>(xx * xx);
       doubtful = doubtful || fabs(left - right) <= GALOP_DRAW_DOUBT * P::kMargin * (left + right);
-      if (yy + yy > xx * xx) step = taken | kTail | kMakes;
+      if (yy + yy > xx * xx) {
+        step = taken | kTail | kMakes;
+        *tail = static_cast<double>((bits >> 17) & 1 ? -u : u);
+      }
     }
     if (step == 0) {
       a.outcome->trouble = 1;
       step = 1;
     }
   } else {
-    const double x = static_cast<double>(static_cast<typename P::T>(place) * P::w(z, layer));
-    const auto height = (P::f(z, layer - 1) - P::f(z, layer)) * P::unit(at(1)) + P::f(z, layer);
+    const double x = static_cast<double>(P::number(place) * P::w(z, layer));
+    const auto height = (P::f(z, layer - 1) - P::f(z, layer)) * P::unit(draws.next()) + P::f(z, layer);
     const double density = rare_exp(-0.5 * x * x);
     doubtful = fabs(static_cast<double>(height) - density) <= GALOP_DRAW_DOUBT * 0x1p-49 * density;
     step = static_cast<double>(height) < density ? 2 | kMakes : 2;
   }
   if (!doubtful) return step;
   GALOP_DRAW_ROLLED
-  for (u64 k = 0; k < a.decided; ++k)
-    if (a.decisions[k].item == item) return static_cast<u32>(a.decisions[k].step);
+  for (u64 k = 0; k < a.decided; ++k) {
+    if (a.decisions[k].item != from.item) continue;
+    step = static_cast<u32>(a.decisions[k].step);
+    if (step & kTail) {
+      Draws<P, Source> again = from;
+      for (u32 taken = step & kTakes; taken > 2; --taken) again.next();
+      const auto u = P::unit(again.next());
+      *tail = static_cast<double>((bits >> 17) & 1 ? -u : u);
+    }
+    return step;
+  }
   const u64 slot = atomicAdd(&a.outcome->doubts, static_cast<u64>(1));
   if (slot < kDoubts) {
-    a.doubts[slot].item = item;
+    a.doubts[slot].item = from.item;
+    Draws<P, Source> again = from;
     GALOP_DRAW_ROLLED
-    for (int k = 0; k < kStepUnits; ++k) a.doubts[slot].units[k] = static_cast<u64>(at(k));
+    for (int k = 0; k < kStepUnits; ++k) a.doubts[slot].units[k] = static_cast<u64>(again.next());
   }
   return step;
 }
@@ -184,48 +222,6 @@ inline bool begins(const u32* rows, const u8* step, int s, bool whole_past, u64*
   return sure == s;
 }
 
-/// How many numbers the tiles before this one make, its own being `mine`; for all lanes of one warp. A tile's status is
-/// its own count with kCounted, then the count up to its end with kSummed.
-inline i64 numbers_before(const Args& a, i64 tile, u32 mine, int lane) {
-  constexpr u64 kCounted = u64{1} << 62, kSummed = u64{2} << 62, kCount = kCounted - 1;
-  const auto set = [&](u64 x) {
-    if (lane == 0) *static_cast<volatile u64*>(a.status + tile) = x;
-  };
-  if (tile > 0) set(kCounted | mine);
-  // 256 tiles at a time, since each look takes as long as dozens of tiles take to come. The lanes add up apart.
-  constexpr int kRows = 8;
-  u64 sum = 0;
-  bool done = false;
-  for (i64 last = tile - 1; last >= 0 && !done;) {
-    u64 x[kRows];
-    GALOP_DRAW_UNROLLED
-    for (int r = 0; r < kRows; ++r) {
-      const i64 other = last - r * 32 - lane;
-      x[r] = other >= 0 ? *static_cast<const volatile u64*>(a.status + other) : kSummed;
-    }
-    GALOP_DRAW_UNROLLED
-    for (int r = 0; r < kRows; ++r) {
-      const u32 unknown = __ballot_sync(0xffffffffu, x[r] < kCounted);
-      const u32 summed = __ballot_sync(0xffffffffu, x[r] >= kSummed);
-      const u32 nearest = summed & (~summed + 1);
-      const u32 wanted = nearest | (nearest - 1);  // the lanes up to it, or all
-      if ((unknown & wanted) != 0) {               // look again, from there on
-        GALOP_DRAW_PAUSE;
-        break;
-      }
-      if ((wanted >> lane) & 1) sum += x[r] & kCount;
-      last -= 32;
-      if (nearest != 0) {
-        done = true;
-        break;
-      }
-    }
-  }
-  for (int d = 16; d > 0; d /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, d);
-  set(kSummed | (sum + mine));
-  return static_cast<i64>(sum);
-}
-
 template <class T>
 inline T scaled(T z, const Args& a) {
   if constexpr (sizeof(T) == 8)
@@ -234,179 +230,224 @@ inline T scaled(T z, const Args& a) {
     return z;
 }
 
-/// Tiles of kTileWords words, which blocks take by ticket, so that those before a tile have begun.
+/// Bits 0 … 15 to the even places.
+inline u32 spread(u32 x) {
+  x &= 0xffffu;
+  x = (x | (x << 8)) & 0x00ff00ffu;
+  x = (x | (x << 4)) & 0x0f0f0f0fu;
+  x = (x | (x << 2)) & 0x33333333u;
+  return (x | (x << 1)) & 0x55555555u;
+}
+
+// What a warp knows of its tile and the kBefore items in front.
+struct Chain {
+  u64 rows[kBefore / 64 + kNormalRows / 2];  // which items are special, by 64
+  u64 makes[kNormalRows / 2];                // which items of the tile make a number
+  double tail_value[kTailsOfTile];
+  u16 special[kSpecials], tail[kTailsOfTile];
+  u8 step[kBefore + kNormalItems];  // of special items
+  u32 specials, tails;
+};
+
+/// The chain of a tile, whose special items are known; item0 is the first of these. `start` stands at this lane's word
+/// of the tile's first row. For all lanes of a warp.
 template <class P, class Source>
-void normal_tiles(const Args& a) {
+void find_chain(const Args& a, Chain& c, i64 item0, const Source& start, int lane) {
+  constexpr int kItems = 8 / sizeof(typename P::Unit);
+  constexpr int kRows = (kBefore + kNormalItems) / 32;
+  u32* const rows = reinterpret_cast<u32*>(c.rows);
+  u32* const makes = reinterpret_cast<u32*>(c.makes);
+  if (lane == 0) c.specials = c.tails = 0;
+  __syncwarp();
+  const int from = a.first > item0 ? static_cast<int>(a.first - item0) : 0;  // items before it are none
+  GALOP_DRAW_ROLLED
+  for (int r = lane; r < kRows; r += 32) {
+    const int none = from - r * 32;
+    const u32 there = none <= 0 ? ~0u : none < 32 ? ~0u << none : 0u;
+    u32 row = rows[r] & there;
+    rows[r] = row;
+    if (r >= kBefore / 32) makes[r - kBefore / 32] = there & ~row;
+    if (row == 0) continue;
+    u32 slot = atomicAdd(&c.specials, static_cast<u32>(__popc(row)));
+    GALOP_DRAW_ROLLED
+    for (; row != 0 && slot < kSpecials; row &= row - 1, ++slot)
+      c.special[slot] = static_cast<u16>(r * 32 + __ffs(static_cast<int>(row)) - 1);
+  }
+  __syncwarp();
+  if (c.specials > kSpecials) a.outcome->trouble = 2;
+  const int found = c.specials < kSpecials ? static_cast<int>(c.specials) : kSpecials;
+  GALOP_DRAW_ROLLED
+  for (int n = lane; n - lane < found; n += 32) {
+    const int i = n < found ? c.special[n] : 0;
+    const int word = i / kItems;
+    Source there = start.of_lane(word % 32);
+    if (n >= found) continue;
+    there.leap(a.row_leaps[word / 32 + kRowsBack - kBefore / 32 / kItems]);
+    double value = 0;
+    const u32 what = normal_step(a, Draws<P, Source>{there, item0 + i}, &value);
+    c.step[i] = static_cast<u8>(what);
+    if (!(what & kTail)) continue;
+    const u32 slot = atomicAdd(&c.tails, 1u);
+    if (slot < kTailsOfTile) c.tail[slot] = static_cast<u16>(i), c.tail_value[slot] = value;
+  }
+  __syncwarp();
+  GALOP_DRAW_ROLLED
+  for (int n = lane; n < found; n += 32) {
+    const int i = c.special[n];
+    const u32 what = c.step[i];
+    const int end = i + static_cast<int>(what & kTakes);
+    if (end <= kBefore) continue;
+    if (!begins(rows, c.step, i, item0 <= a.first, &a.outcome->trouble)) continue;
+    GALOP_DRAW_ROLLED
+    for (int j = i + 1; j < end && j < kBefore + kNormalItems; ++j)
+      if (j >= kBefore) atomicAnd(&makes[(j - kBefore) / 32], ~(1u << (j % 32)));
+    if (i >= kBefore && (what & kMakes)) atomicOr(&makes[(i - kBefore) / 32], 1u << (i % 32));
+  }
+  __syncwarp();
+  if (c.tails > kTailsOfTile) a.outcome->trouble = 4;
+  if (lane < static_cast<int>(c.tails)) {
+    const int i = c.tail[lane];
+    if (i >= kBefore && ((makes[(i - kBefore) / 32] >> (i % 32)) & 1)) {
+      const u64 slot = atomicAdd(&a.outcome->tails, static_cast<u64>(1));
+      if (slot < a.tail_room) a.tail_item[slot] = item0 + i, a.tail_value[slot] = c.tail_value[lane];
+    }
+  }
+}
+
+template <class P, class Source>
+void normal_find(const Args& a) {
+  using Unit = typename P::Unit;
+  constexpr int kItems = 8 / sizeof(Unit);
+  constexpr int kWords = kNormalItems / kItems, kLead = kBefore / kItems;
+  __shared__ u32 bound[256];
+  __shared__ Chain chains[kWarps];
+  const int t = static_cast<int>(threadIdx.x), warp = t / 32, lane = t % 32;
+  bound[t] = P::bound(*a.tables, static_cast<u32>(t));
+  __syncthreads();
+  Chain& c = chains[warp];
+  u32* const rows = reinterpret_cast<u32*>(c.rows);
+  const i64 first = (static_cast<i64>(blockIdx.x) * kWarps + warp) * a.chunk;
+  const i64 end = first + a.chunk < a.tiles ? first + a.chunk : a.tiles;
+  u64 mine = 0;
+  if (first < end) {
+    Source s = Source::behind_lead(a.stream, first * kWords + (kMostLead - kLead + lane));
+    const auto special = [&](Unit v) {
+      return __ballot_sync(0xffffffffu, P::upper_place(v) >= bound[static_cast<u32>(v) & 255u]);
+    };
+    const auto look = [&](int row, i64 at) {
+      if constexpr (kItems == 1) {
+        const u32 odd = special(static_cast<Unit>(s.whole_word(at)));
+        if (lane == 0) rows[row] = odd;
+      } else {
+        const u64 w = s.word(at);
+        const u32 low = special(static_cast<Unit>(w)), high = special(static_cast<Unit>(w >> 32));
+        if (lane == 0) c.rows[row] = (static_cast<u64>(high) << 32) | low;
+      }
+      s.leap(5);
+    };
+    // Two halves' bits alternate.
+    const auto join = [&](int row) {
+      const u32 low = rows[2 * row], high = rows[2 * row + 1];
+      rows[2 * row] = spread(low) | (spread(high) << 1);
+      rows[2 * row + 1] = spread(low >> 16) | (spread(high >> 16) << 1);
+    };
+    for (int r = 0; r < kLead / 32; ++r) look(r, first * kWords - kLead + r * 32 + lane);
+    __syncwarp();
+    if (kItems > 1 && lane == 0) join(0);
+    GALOP_DRAW_ROLLED
+    for (i64 tile = first; tile < end; ++tile) {
+      const Source start = s;
+      GALOP_DRAW_BY_FOUR
+      for (int r = 0; r < kWords / 32; ++r) look(kLead / 32 + r, tile * kWords + r * 32 + lane);
+      __syncwarp();
+      if (kItems > 1) join(kBefore / 64 + lane);
+      find_chain<P>(a, c, tile * kNormalItems - kBefore, start, lane);
+      const u64 makes = c.makes[lane];
+      a.makes[tile * (kNormalRows / 2) + lane] = makes;
+      mine += static_cast<u64>(__popc(static_cast<u32>(makes)) + __popc(static_cast<u32>(makes >> 32)));
+      if (lane == 0) c.rows[0] = c.rows[kNormalRows / 2];
+      __syncwarp();
+    }
+  }
+  note_counts(a, mine);
+}
+
+template <class P, class Source>
+void normal_write(const Args& a) {
   using Unit = typename P::Unit;
   using T = typename P::T;
   constexpr int kItems = 8 / sizeof(Unit);
-  constexpr int kLead = kBefore / kItems;  // words before the tile's
-  constexpr int kMade = kLead + kTileWords + kAfter / kItems;
-  constexpr int kRows = kTileWords * kItems / 32, kMine = kRows / kWarps;  // of 32 items
-  constexpr int kSeen = kBefore + kRows * 32;
-  constexpr int kRounds = kTileWords / kThreads;
-  static_assert(kRounds * kThreads == kTileWords && kMade - kTileWords <= kThreads && kSeen % 32 == 0 &&
-                kBefore % 32 == 0);
-  __shared__ u64 words[kMade];
-  __shared__ Unit k[256];
-  __shared__ T w[256];
-  __shared__ u8 step[kSeen];        // of special items
-  __shared__ u32 rows[kSeen / 32];  // which items are special
-  __shared__ u32 makes[kRows];      // which items of the tile make a number
-  __shared__ u32 begin[kRows];      // how many do before the row
-  __shared__ u16 special[kSpecials], tail[kTails];
-  __shared__ u32 specials, tails, next;
-  __shared__ i64 before;
-  const Unit* const units = reinterpret_cast<const Unit*>(words);
-  const int t = static_cast<int>(threadIdx.x), warp = static_cast<int>(threadIdx.x / 32),
-            lane = static_cast<int>(threadIdx.x % 32);
-  const u32 lower = (1u << lane) - 1;
-  k[t] = P::k(*a.tables, static_cast<u32>(t));
-  w[t] = P::w(*a.tables, static_cast<u32>(t));
-  if (t == 0) next = GALOP_DRAW_TICKET(a.ticket);
-  Source s = Source::behind_lead(a.stream, kMostLead - kLead + t);
-  u32 stands = 0;  // in front of the words of this tile
-  for (;;) {
-    __syncthreads();
-    const u32 ticket = next;
-    const i64 tile = ticket;
-    if (tile >= a.tiles) return;
-    GALOP_DRAW_ROLLED
-    for (u32 k = kTileBits, leaps = ticket - stands; leaps != 0; ++k, leaps >>= 1)
-      if (leaps & 1) s.leap(static_cast<int>(k));
-    stands = ticket + 1;
-    const i64 word0 = tile * kTileWords - kLead;
-    const i64 item0 = word0 * kItems;
-    const auto look_at = [&](int row, Unit unit) {
-      const u32 odd = __ballot_sync(0xffffffffu, !(P::place(unit) < k[static_cast<u32>(unit) & 255u]));
-      if (lane == 0) rows[row] = odd;
+  constexpr int kWords = kNormalItems / kItems;
+  struct alignas(8) Row {
+    u32 makes, begin;  // which items make a number, and how many in the rows before do
+  };
+  __shared__ T signed_w[512];
+  __shared__ Row all_rows[kWarps][kNormalRows];
+  const int t = static_cast<int>(threadIdx.x), warp = t / 32, lane = t % 32;
+  signed_w[t] = P::w(*a.tables, static_cast<u32>(t));
+  signed_w[t + 256] = -P::w(*a.tables, static_cast<u32>(t));
+  i64 base = kept_before(a);
+  Row* const rows = all_rows[warp];
+  const Row* const mine = rows + lane * kItems / 32;
+  const int place = lane * kItems % 32;
+  const u32 lower = (1u << place) - 1;
+  i64 tile = (static_cast<i64>(blockIdx.x) * kWarps + warp) * a.chunk;
+  const i64 end = tile + a.chunk < a.tiles ? tile + a.chunk : a.tiles;
+  if (tile >= end) return;
+  Source s(a.stream, tile * kWords + lane);
+  u64 next = a.makes[tile * (kNormalRows / 2) + lane];
+  GALOP_DRAW_ROLLED
+  for (; tile < end && base < a.n; ++tile) {
+    const u32 even = static_cast<u32>(next), odd = static_cast<u32>(next >> 32);
+    if (tile + 1 < end) next = a.makes[(tile + 1) * (kNormalRows / 2) + lane];
+    const u32 some = static_cast<u32>(__popc(even)), both = some + static_cast<u32>(__popc(odd));
+    u32 sum = both;
+    for (int d = 1; d < 32; d *= 2) {
+      const u32 other = __shfl_up_sync(0xffffffffu, sum, d);
+      if (lane >= d) sum += other;
+    }
+    rows[2 * lane] = {even, sum - both};
+    rows[2 * lane + 1] = {odd, sum - both + some};
+    const i64 count = static_cast<i64>(__shfl_sync(0xffffffffu, sum, 31));
+    if (lane == 0) a.before[tile] = base;
+    __syncwarp();
+    T* const out = static_cast<T*>(a.out) + base;
+    // put(to, number, item of the tile) for all items that make one.
+    const auto each = [&](auto put) {
+      GALOP_DRAW_BY_FOUR
+      for (int r = 0; r < kWords / 32; ++r) {
+        const Row row = mine[r * kItems];
+        u64 w;
+        if constexpr (kItems == 1)
+          w = s.whole_word(tile * kWords + r * 32 + lane);
+        else
+          w = s.word(tile * kWords + r * 32 + lane);
+        s.leap(5);
+        u32 to = row.begin + static_cast<u32>(__popc(row.makes & lower));
+        for (int k = 0; k < kItems; ++k) {
+          if (!(row.makes & (1u << (place + k)))) continue;
+          const Unit v = static_cast<Unit>(w >> (k * 32));
+          put(to, P::number(P::place(v)) * signed_w[static_cast<u32>(v) & 511u], (r * 32 + lane) * kItems + k);
+          ++to;
+        }
+      }
     };
-    GALOP_DRAW_PAIRED
-    for (int r = 0; r < kRounds; ++r, s.leap(8)) {
-      const int i = r * kThreads + t;
-      if constexpr (kItems == 1) {
-        const u64 x = s.whole_word(word0 + i);
-        words[i] = x;
-        look_at(r * kWarps + warp, static_cast<Unit>(x));
-      } else {
-        words[i] = s.word(word0 + i);
-      }
+    if (base + count >= a.n) {
+      const u32 fit = static_cast<u32>(a.n - base);
+      each([&](u32 to, T x, int i) {
+        if (to < fit) out[to] = scaled<T>(x, a);
+        if (to + 1 == fit) a.outcome->end = static_cast<u64>(tile * kNormalItems + i);  // what it takes is added later
+      });
+    } else if (sizeof(T) == 8 && a.scaled) {
+      each([&](u32 to, T x, int) { out[to] = scaled<T>(x, a); });
+    } else {
+      each([&](u32 to, T x, int) { out[to] = x; });  // a number of the tail follows
     }
-    if (t < kMade - kTileWords) {
-      const u64 x = s.word(word0 + kTileWords + t);
-      words[kTileWords + t] = x;
-      if constexpr (kItems == 1) {
-        if (t < kSeen - kTileWords) look_at(kRounds * kWarps + warp, static_cast<Unit>(x));
-      }
-    }
-    __syncthreads();
-    if constexpr (kItems > 1) {
-      GALOP_DRAW_PAIRED
-      for (int i = t; i < kSeen; i += kThreads) look_at(i / 32, units[i]);
-      __syncthreads();
-    }
-
-    // One warp finds the chain, and where the tile's numbers go.
-    if (warp == 0) {
-      if (lane == 0) specials = tails = 0;
-      __syncwarp();
-      const int from = a.first > item0 ? static_cast<int>(a.first - item0) : 0;  // items before it are none
-      GALOP_DRAW_ROLLED
-      for (int r = lane; r < kSeen / 32; r += 32) {
-        const int none = from - r * 32;
-        const u32 there = none <= 0 ? ~0u : none < 32 ? ~0u << none : 0u;
-        u32 row = rows[r] & there;
-        rows[r] = row;
-        if (r >= kBefore / 32) makes[r - kBefore / 32] = there & ~row;
-        if (row == 0) continue;
-        u32 slot = atomicAdd(&specials, static_cast<u32>(__popc(row)));
-        GALOP_DRAW_ROLLED
-        for (; row != 0 && slot < kSpecials; row &= row - 1, ++slot)
-          special[slot] = static_cast<u16>(r * 32 + __ffs(static_cast<int>(row)) - 1);
-      }
-      __syncwarp();
-      if (specials > kSpecials) a.outcome->trouble = 2;
-      const int found = specials < kSpecials ? static_cast<int>(specials) : kSpecials;
-      GALOP_DRAW_ROLLED
-      for (int n = lane; n < found; n += 32) {
-        const int i = special[n];
-        step[i] = static_cast<u8>(normal_step<P>(a, item0 + i, [&](int j) { return units[i + j]; }));
-      }
-      __syncwarp();
-      GALOP_DRAW_ROLLED
-      for (int n = lane; n < found; n += 32) {
-        const int i = special[n];
-        // What begins earlier does not reach the tile.
-        if (i < kBefore - kStepUnits || !begins(rows, step, i, item0 <= a.first, &a.outcome->trouble)) continue;
-        const u32 what = step[i];
-        const int end = i + static_cast<int>(what & kTakes);
-        GALOP_DRAW_ROLLED
-        for (int j = i + 1; j < end && j < kSeen; ++j)
-          if (j >= kBefore) atomicAnd(&makes[(j - kBefore) / 32], ~(1u << (j % 32)));
-        if (i < kBefore || !(what & kMakes)) continue;
-        atomicOr(&makes[(i - kBefore) / 32], 1u << (i % 32));
-        if (what & kTail) {
-          const u32 slot = atomicAdd(&tails, 1u);
-          if (slot < kTails) tail[slot] = static_cast<u16>(i);
-        }
-      }
-      __syncwarp();
-      if (tails > kTails) a.outcome->trouble = 4;
-      constexpr int kEach = kRows / 32;
-      u32 mine = 0;
-      for (int r = 0; r < kEach; ++r) mine += static_cast<u32>(__popc(makes[lane * kEach + r]));
-      u32 end = mine;
-      for (int d = 1; d < 32; d *= 2) {
-        const u32 other = __shfl_up_sync(0xffffffffu, end, d);
-        if (lane >= d) end += other;
-      }
-      u32 at = end - mine;
-      for (int r = 0; r < kEach; ++r) {
-        begin[lane * kEach + r] = at;
-        at += static_cast<u32>(__popc(makes[lane * kEach + r]));
-      }
-      const u32 whole = __shfl_sync(0xffffffffu, end, 31);
-      const i64 sum = numbers_before(a, tile, whole, lane);
-      if (lane == 0) {
-        before = sum;
-        if (tile + 1 == a.tiles) a.outcome->total = static_cast<u64>(sum) + whole;
-      }
-    } else if (t == 32) {
-      next = GALOP_DRAW_TICKET(a.ticket);
-    }
-    __syncthreads();
-
-    const i64 wanted = a.n - before;
-    T* const out = static_cast<T*>(a.out) + before;
-    const int fit = wanted < kSeen ? static_cast<int>(wanted < 0 ? 0 : wanted) : kSeen;
-    const int last = wanted == fit ? fit - 1 : -1;
-    GALOP_DRAW_PAIRED
-    for (int r = 0; r < kMine; ++r) {
-      const int row = warp * kMine + r, i = kBefore + row * 32 + lane;
-      const u32 making = makes[row];
-      const int to = static_cast<int>(begin[row]) + __popc(making & lower);
-      if (!((making >> lane) & 1) || to >= fit) continue;
-      const Unit v = units[i];
-      const T x = P::number(P::place(v)) * w[static_cast<u32>(v) & 255u];
-      out[static_cast<u32>(to)] = scaled<T>((v & 0x100u) ? -x : x, a);  // a number of the tail follows
-      if (to == last) {
-        const bool plain = !((rows[i / 32] >> (i % 32)) & 1);
-        a.outcome->end = static_cast<u64>(item0 + i + (plain ? 1 : static_cast<int>(step[i] & kTakes)));
-      }
-    }
-    if (t < static_cast<int>(tails) && t < kTails) {
-      const int i = tail[t], row = i / 32 - kBefore / 32;
-      const int to = static_cast<int>(begin[row]) + __popc(makes[row] & ((1u << (i % 32)) - 1));
-      if (to < fit) {
-        const double u = static_cast<double>(P::unit(units[i + static_cast<int>(step[i] & kTakes) - 2]));
-        const u64 slot = atomicAdd(&a.outcome->tails, static_cast<u64>(1));
-        if (slot < a.tail_room) {
-          a.tail_index[slot] = before + to;
-          a.tail_value[slot] = (units[i] >> 17) & 1 ? -u : u;
-        }
-      }
-    }
+    base += count;
+    __syncwarp();
   }
+  for (; tile < end; ++tile)
+    if (lane == 0) a.before[tile] = a.n;
 }
 
 /// What the host fills in later.
@@ -418,25 +459,46 @@ inline i64 fix_later(const Args& a, i64 index, double argument) {
   return static_cast<i64>(slot);
 }
 
-/// The numbers of the tail, whose arguments and signs are listed. libm's logarithm lies within a unit of the right one;
-/// where that makes no difference it is not asked.
-template <class P>
+/// How many numbers come before an item's.
+inline i64 numbers_before(const Args& a, i64 item) {
+  const i64 tile = item / kNormalItems;
+  const int place = static_cast<int>(item % kNormalItems);
+  const u64* const makes = a.makes + tile * (kNormalRows / 2);
+  i64 sum = a.before[tile];
+  GALOP_DRAW_BY_FOUR
+  for (int k = 0; k <= place / 64; ++k) {
+    const u64 m = k < place / 64 ? makes[k] : makes[k] & ((static_cast<u64>(1) << (place % 64)) - 1);
+    sum += __popc(static_cast<u32>(m)) + __popc(static_cast<u32>(m >> 32));
+  }
+  return sum;
+}
+
+/// The numbers of the tail, whose arguments and signs are listed, and where the last step ends. libm's logarithm lies
+/// within a unit of the right one; where that makes no difference it is not asked.
+template <class P, class Source>
 void normal_tails(const Args& a) {
   using T = typename P::T;
   const u64 count = a.outcome->tails < a.tail_room ? a.outcome->tails : a.tail_room;
   GALOP_DRAW_ROLLED
   for (u64 i = static_cast<u64>(blockIdx.x) * kThreads + threadIdx.x; i < count;
        i += static_cast<u64>(gridDim.x) * kThreads) {
+    const i64 index = numbers_before(a, a.tail_item[i]);
+    if (index >= a.n) continue;
     const double signed_u = a.tail_value[i];
     T near[2];
     P::around(log_twice(1.0 - fabs(signed_u)), near);
     const T r = P::r(*a.tables), factor = -P::inverse_r(*a.tables);
     const T x = r + factor * near[0], y = r + factor * near[1];
     if (x == y)
-      static_cast<T*>(a.out)[a.tail_index[i]] = scaled<T>(__double_as_longlong(signed_u) < 0 ? -x : x, a);
+      static_cast<T*>(a.out)[index] = scaled<T>(__double_as_longlong(signed_u) < 0 ? -x : x, a);
     else
-      fix_later(a, a.tail_index[i], signed_u);
+      fix_later(a, index, signed_u);
   }
+  if (blockIdx.x + 1 < gridDim.x || threadIdx.x > 0 || a.outcome->total < static_cast<u64>(a.n)) return;
+  const i64 last = static_cast<i64>(a.outcome->end);
+  double unused;
+  const Draws<P, Source> from{Source(a.stream, last / Draws<P, Source>::kItems), last};
+  a.outcome->end = static_cast<u64>(last) + (normal_step(a, from, &unused) & kTakes);
 }
 
 /// out[index] = what the host has found.

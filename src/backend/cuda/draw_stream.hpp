@@ -27,6 +27,9 @@ class Memory {
 /// PCG64 from where `d` has it; `halves`: draws of 32 bits, of which the first may be kept.
 Stream pcg64_stream(const Draw& d, bool halves);
 
+/// What Args::row_leaps holds.
+void pcg64_row_leaps(const Draw& d, Leap* leaps);
+
 /// The next `count` 32-bit words of MT19937, from where `d` has it, at the device address `to`, aligned to 4.
 void make_twister_words(Machine& machine, const Draw& d, std::int64_t count, u32* to);
 

@@ -15,7 +15,7 @@ using random::Pcg64;
 
 class DrawOnHost : public testing::Test {
  protected:
-  void TearDown() override { draw::error_of_functions = 0, draw::doubt = 1, draw::tiles_of_block = ~0u; }
+  void TearDown() override { draw::error_of_functions = 0, draw::doubt = 1; }
 
   // The numbers and the state afterwards.
   void expect_equal(const DrawCase& c, const AnyBitStream& start, std::int64_t n) {
@@ -84,36 +84,13 @@ TEST_F(DrawOnHost, MoreThanOneTileABlock) {
   }
 }
 
-TEST_F(DrawOnHost, NormalsOfManyBlocks) {
-  draw::tiles_of_block = 2;  // so that each block begins somewhere else
-  for (const DType t : {DType::float64, DType::float32}) {
-    expect_equal({"normal", Draw::Kind::normal, t}, pcg64(21, true), 200'003);
-    expect_equal({"normal", Draw::Kind::normal, t}, mt19937(22, 5), 60'001);
-  }
-}
-
-TEST_F(DrawOnHost, TilesLookBack) {
-  // Tiles that have counted themselves only, behind one that knows its sum; far ones must not be looked at.
-  constexpr std::int64_t kTile = 600;
-  for (const std::int64_t known : {0, 1, 87, 88, 89, 343, 344, 345, 535, 567, 568, 598, 599}) {
-    std::vector<draw::u64> status(kTile + 1, ~draw::u64{0} >> 8);
-    draw::u64 expected = 0;
-    for (std::int64_t i = known; i < kTile; ++i) {
-      const draw::u64 count = static_cast<draw::u64>(i == known ? 5'000'000'000 : 7 * i + 1);
-      status[static_cast<std::size_t>(i)] = count | (draw::u64{i == known ? 2u : 1u} << 62);
-      expected += count;
+TEST_F(DrawOnHost, NormalsOfManyTiles) {
+  for (const std::int64_t multiprocessors : {1, 3}) {
+    machine_.multiprocessors = multiprocessors;  // so that each warp takes several
+    for (const DType t : {DType::float64, DType::float32}) {
+      expect_equal({"normal", Draw::Kind::normal, t}, pcg64(21, true), 300'003);
+      expect_equal({"normal", Draw::Kind::normal, t}, mt19937(22, 5), 200'001);
     }
-    draw::Args a{};
-    a.status = status.data();
-    draw::Fibers::run(
-        32,
-        [](const draw::Args& args) {
-          const std::int64_t got = draw::numbers_before(args, kTile, 42, static_cast<int>(draw::Fibers::index()));
-          args.status[kTile - 1] = static_cast<draw::u64>(got);
-        },
-        a);
-    EXPECT_EQ(status[kTile - 1], expected) << "known at " << known;
-    EXPECT_EQ(status[kTile], (expected + 42) | (draw::u64{2} << 62)) << "known at " << known;
   }
 }
 
@@ -146,9 +123,9 @@ TEST_F(DrawOnHost, TheHostDecidesWhatIsDoubtful) {
     make_on_host(f64, host, expected.size(), expected.data());
     Request r;
     ask(f64, pcg64(seed, false), 3000, got.data(), r);
-    const int before = machine_.launches[draw::Kernel::pcg64_normal64];
+    const int before = machine_.launches[draw::Kernel::pcg64_normal64_find];
     ASSERT_TRUE(draw::run(machine_, r.draw));
-    decided_ += machine_.launches[draw::Kernel::pcg64_normal64] - before - 1;
+    decided_ += machine_.launches[draw::Kernel::pcg64_normal64_find] - before - 1;
     AnyBitStream device = pcg64(seed, false);
     skip(device, r.draw);
     EXPECT_EQ(state_text(device), state_text(host)) << "seed " << seed;

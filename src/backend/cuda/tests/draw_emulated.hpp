@@ -166,6 +166,7 @@ __extension__ typedef unsigned __int128 Wide;
 inline u64 __umul64hi(u64 a, u64 b) { return static_cast<u64>((static_cast<Wide>(a) * b) >> 64); }
 inline i64 __double_as_longlong(double x) { return std::bit_cast<i64>(x); }
 inline double __longlong_as_double(i64 x) { return std::bit_cast<double>(x); }
+inline float __uint_as_float(u32 x) { return std::bit_cast<float>(x); }
 template <class T>
 T atomicAdd(T* p, T v) {
   const T old = *p;
@@ -182,15 +183,10 @@ inline double error_of_functions = 0;
 inline double wrong(double x) { return x * (1 + (std::bit_cast<u64>(x) % 3 - 1.0) * error_of_functions); }
 /// How many times more doubtful the kernels are of their decisions than they need be.
 inline double doubt = 1;
-/// Blocks run one after the other; so many tiles each, where they take them by ticket.
-inline unsigned tiles_of_block = ~0u, tiles_left = 0;
-inline unsigned take_ticket(unsigned* counter) { return tiles_left-- > 0 ? (*counter)++ : ~0u; }
-#define GALOP_DRAW_PAUSE
-#define GALOP_DRAW_TICKET(counter) take_ticket(counter)
 #define GALOP_DRAW_DOUBT doubt
 #define GALOP_DRAW_ROLLED
 #define GALOP_DRAW_PAIRED
-#define GALOP_DRAW_UNROLLED
+#define GALOP_DRAW_BY_FOUR
 #define GALOP_DRAW_LOG1P(x) wrong(std::log1p(x))
 #define GALOP_DRAW_EXP(x) wrong(std::exp(x))
 #define __shared__ static
@@ -234,7 +230,6 @@ class Emulated : public Machine {
     gridDim = {blocks};
     for (unsigned b = 0; b < blocks; ++b) {
       blockIdx = {b};
-      tiles_left = tiles_of_block;
       Fibers::run(kThreads, kFunctions[static_cast<int>(k)], a);
     }
     ++launches[k];
