@@ -8,6 +8,8 @@ install(TARGETS galop EXPORT galopTargets
 if(TARGET galop_cuda)
   set_target_properties(galop_cuda PROPERTIES INSTALL_RPATH "$ORIGIN")
   install(TARGETS galop_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT galop)
+  install(FILES "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/galop_cuda_kernels.bin" DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    COMPONENT galop OPTIONAL)
 endif()
 install(DIRECTORY include/galop DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT galop
   FILES_MATCHING PATTERN "*.hpp" PATTERN "*.def")
@@ -45,6 +47,8 @@ if(GALOP_PYTHON)
   install(TARGETS galop LIBRARY DESTINATION galop COMPONENT python EXCLUDE_FROM_ALL NAMELINK_SKIP)
   if(TARGET galop_cuda)
     install(TARGETS galop_cuda LIBRARY DESTINATION galop COMPONENT python EXCLUDE_FROM_ALL)
+    install(FILES "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/galop_cuda_kernels.bin" DESTINATION galop COMPONENT python OPTIONAL
+      EXCLUDE_FROM_ALL)
   endif()
   install(TARGETS _galop LIBRARY DESTINATION galop COMPONENT python EXCLUDE_FROM_ALL)
   if(GALOP_CLI AND SKBUILD)

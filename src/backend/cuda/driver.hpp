@@ -68,6 +68,9 @@ struct Driver {
   void check(CUresult result, const char* call, const std::string& what = "") const;
 };
 
+/// For programs that run without a GPU, before the first use: what answers instead of libcuda.so.1.
+void replace_driver(const Driver* driver);
+
 /// True in the child of a fork() after the driver was opened: nothing of CUDA works there.
 bool is_forked() noexcept;
 /// Throws DeviceError in such a child, with the remedy.

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "backend/cuda/archive.hpp"
 #include "backend/cuda/codegen.hpp"
 #include "backend/cuda/fault.hpp"
 #include "backend/cuda/lower.hpp"
@@ -154,11 +155,17 @@ const CudaExecutor::Kernel& CudaExecutor::find(const std::string& key, const cha
   return kernels_.emplace(name, Kernel{f, what()}).first->second;
 }
 
-// The key holds the source's hash, so a kernel that would be written otherwise today is never found.
+// The key holds the source's hash, so a kernel that would be written otherwise today is never found: neither in what
+// was compiled with the plug-in, whatever the compiler, nor on the disk.
 std::string CudaExecutor::compiled(const std::string& key, const std::string& source, const char* entry) {
+  static const Archive archive(Archive::default_file());
+  const std::string program = nvrtc_options() + "source " + hash_text(source) + "\n" + key;
+  if (std::string cubin = archive.find(program, capability()); !cubin.empty()) {
+    ++shipped_;
+    return cubin;
+  }
   const auto [major, minor] = nvrtc_version();
-  const std::string compiler = "nvrtc " + std::to_string(major) + "." + std::to_string(minor) + "\n";
-  return cache_.get(compiler + nvrtc_options() + "source " + hash_text(source) + "\n" + key, capability(),
+  return cache_.get("nvrtc " + std::to_string(major) + "." + std::to_string(minor) + "\n" + program, capability(),
                     [&] { return compile(source, entry, capability()); });
 }
 

@@ -84,6 +84,8 @@ class CudaExecutor {
   const std::string& name() const { return context_.name; }
   CUstream stream() const { return context_.stream; }
   JitCache::Counts cache_counts() const { return cache_.counts(); }
+  /// Kernels that came compiled with the plug-in.
+  int shipped_kernels() const { return shipped_; }
 
  private:
   struct Kernel {
@@ -113,6 +115,7 @@ class CudaExecutor {
   std::mutex counts_mutex_;
   Counts counts_;
   std::atomic<std::uint64_t> writes_ = 0;
+  std::atomic<int> shipped_ = 0;
   /// Launches, copies and waits so far.
   std::uint64_t works() const { return context_.launches() + writes_; }
   std::mutex order_mutex_;

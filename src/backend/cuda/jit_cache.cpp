@@ -111,6 +111,14 @@ JitCache::Counts JitCache::counts() const {
 std::string JitCache::read(const std::string& key, int capability) const {
   if (root_.empty()) return {};
   const fs::path path = file(key, capability);
+  Kept kept = read_file(path);
+  if (kept.key != key) return {};
+  std::error_code error;
+  fs::last_write_time(path, fs::file_time_type::clock::now(), error);  // the age that trim goes by
+  return std::move(kept.cubin);
+}
+
+JitCache::Kept JitCache::read_file(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) return {};
   const std::string bytes((std::istreambuf_iterator<char>(in)), {});
@@ -118,12 +126,20 @@ std::string JitCache::read(const std::string& key, int capability) const {
   if (bytes.size() < kMagic.size() + digits || !bytes.starts_with(kMagic)) return {};
   const std::string body = bytes.substr(0, bytes.size() - digits);
   if (hash_text(body) != bytes.substr(body.size())) return {};
-  std::string_view rest(body), stored, cubin;
+  std::string_view rest(body), key, cubin;
   rest.remove_prefix(kMagic.size());
-  if (!take(rest, stored) || !take(rest, cubin) || stored != key) return {};
+  if (!take(rest, key) || !take(rest, cubin)) return {};
+  return {std::string(key), std::string(cubin)};
+}
+
+std::vector<JitCache::Kept> JitCache::used_since(fs::file_time_type then, int capability) const {
+  std::vector<Kept> all;
   std::error_code error;
-  fs::last_write_time(path, fs::file_time_type::clock::now(), error);  // the age that trim goes by
-  return std::string(cubin);
+  for (const auto& item : fs::directory_iterator(file("", capability).parent_path(), error)) {
+    if (item.last_write_time(error) < then || error) continue;
+    if (Kept kept = read_file(item.path()); !kept.cubin.empty()) all.push_back(std::move(kept));
+  }
+  return all;
 }
 
 void JitCache::write(const std::string& key, int capability, const std::string& cubin) const {

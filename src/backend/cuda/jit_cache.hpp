@@ -7,6 +7,7 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 namespace galop::cuda {
 
@@ -38,7 +39,14 @@ class JitCache {
   Counts counts() const;
   std::filesystem::path file(const std::string& key, int capability) const;
 
+  struct Kept {
+    std::string key, cubin;
+  };
+  /// What the disk holds that was written or read since then.
+  std::vector<Kept> used_since(std::filesystem::file_time_type then, int capability) const;
+
  private:
+  static Kept read_file(const std::filesystem::path& path);
   std::string read(const std::string& key, int capability) const;
   void write(const std::string& key, int capability, const std::string& cubin) const;
   void trim(const std::filesystem::path& folder) const;

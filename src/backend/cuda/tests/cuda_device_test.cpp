@@ -396,9 +396,10 @@ TEST_F(CudaDevice, WritesOverItsOperandAndInOrder) {
 
 TEST_F(CudaDevice, ASecondProcessTakesKernelsFromTheDisk) {
   const auto root = std::filesystem::temp_directory_path() / ("galop-kernels-" + std::to_string(getpid()));
+  // Every other element: a kernel that is not compiled with the plug-in.
   const Plan plan =
-      one_operation(Op::hypot, DType::float64, {1000},
-                    {put(std::vector<double>(1000, 3)), put(std::vector<double>(1000, 4))}, {{8}, {8}}, {take(8000)});
+      one_operation(Op::hypot, DType::float64, {500},
+                    {put(std::vector<double>(1000, 3)), put(std::vector<double>(1000, 4))}, {{16}, {16}}, {take(4000)});
   gpu_->upload(device_, base_, used_);
   double milliseconds[2] = {};
   for (const int round : {0, 1}) {
