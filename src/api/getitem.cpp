@@ -75,6 +75,7 @@ array compressed(const array& a, const array& mask) {
   if (!(mask.shape() == a.shape()))
     throw IndexError("[index] a mask of shape " + to_string(mask.shape()) + " does not match; got shape " +
                      to_string(a.shape()));
+  if (auto packed = graph::pack(a, mask)) return *std::move(packed);
   array m = mask.is_c_contiguous() ? mask : api::c_order_copy(mask);
   array x = a.is_c_contiguous() ? a : api::c_order_copy(a);
   const graph::Place place = graph::place_call({&x, &m});

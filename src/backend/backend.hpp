@@ -82,6 +82,8 @@ struct Plan {
   std::vector<DType> registers;
   std::vector<Output> outputs;
   std::vector<Reduction> reductions;  // none or one
+  // For DeviceBackend::pack() alone: outputs[0], a bool, says which elements of outputs[1] are kept.
+  bool packs = false;
   // Where run() ors floating-point flags, a word for the reduction and one for each step of the tape; null: nobody
   // wants them. A device without flags leaves it alone.
   std::uint8_t* faults = nullptr;
@@ -245,6 +247,19 @@ class DeviceBackend : public Backend {
 
   /// Whether run() takes a Reduction that is `about_mean`.
   virtual bool folds_about_mean() const { return false; }
+
+  /// A plan that `packs`, over one axis: how many elements will be kept, judged by a sample and with a margin; negative
+  /// where the device does not pack. Waits for the device.
+  virtual std::int64_t estimate_kept(const Plan& plan) {
+    static_cast<void>(plan);
+    return -1;
+  }
+  /// Writes the kept elements one behind the other, `room` of them at most, and returns how many there are. Waits for
+  /// the device.
+  virtual std::int64_t pack(const Plan& plan, std::int64_t room) {
+    static_cast<void>(plan);
+    return room;
+  }
 
   /// Fills d.out and sets d.taken and d.wide; false, and no meaning in `out`, where the device cannot.
   virtual bool draw(Draw& d) {

@@ -25,6 +25,8 @@ class Buffer {
   ~Buffer();
 
   std::int64_t bytes() const { return bytes_; }
+  /// Only so many bytes count from now on, of memory that was taken before their number was known.
+  void shrink(std::int64_t bytes) { bytes_ = bytes; }
   /// Where it was written last; where the outside sees it, when the outside does.
   Device home() const { return home_; }
   bool foreign() const { return foreign_; }

@@ -126,6 +126,15 @@ array make_empty(const View& layout, DType t, std::int64_t bytes, const Place& p
   return handle(std::move(v), layout, t);
 }
 
+array make_ready(const Dims& shape, DType t, std::unique_ptr<Buffer> buffer, Device wish) {
+  Lock lock;
+  const View layout = c_view(shape, itemsize(t));
+  Ref<Value> v(new Value(t, layout, buffer->bytes()));
+  v->wish = wish;
+  v->buffer = std::move(buffer);
+  return handle(std::move(v), layout, t);
+}
+
 array make_empty(const View& layout, DType t, std::int64_t bytes) {
   return make_empty(layout, t, bytes, {kCpu, new_wish()});
 }

@@ -1,6 +1,8 @@
 // What the API layer builds expressions and storage with.
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <span>
 
 #include "graph/value.hpp"
@@ -43,6 +45,11 @@ array make_empty(const Dims& shape, DType t, const Place& place);
 /// The same with a given dense layout.
 array make_empty(const View& layout, DType t, std::int64_t bytes);
 array make_empty(const View& layout, DType t, std::int64_t bytes, const Place& place);
+/// A Ready array in C order over a buffer of its size.
+array make_ready(const Dims& shape, DType t, std::unique_ptr<Buffer> buffer, Device wish);
+/// The elements of `x` where `mask`, of the same shape, holds: for a mask that is not computed yet and a device that
+/// packs, else nothing, and the mask has to be computed.
+std::optional<array> pack(const array& x, const array& mask);
 /// Over memory of somebody else on `d`; `data` is element 0 and may lie anywhere inside the view.
 array wrap(void* data, DType t, const Dims& shape, const Dims& strides, bool writeable, std::function<void()> owner,
            Device d = kCpu);

@@ -190,6 +190,14 @@ class StandIn final : public DeviceBackend {
     packed("compress: out", out, cpu_backend().count_true(mask, n), itemsize);
     if (launch("compress")) cpu_backend().compress(mask, n, itemsize, in, out);
   }
+  // Half of what is kept for sure: the first attempt has no room, unless all elements were to be kept.
+  std::int64_t estimate_kept(const Plan& plan) override { return packed_by(plan, 0, nullptr) / 2; }
+  std::int64_t pack(const Plan& plan, std::int64_t room) override {
+    const int item = itemsize(plan.outputs[1].dtype);
+    packed("pack: out", plan.outputs[1].data, room, item);
+    return packed_by(plan, room, static_cast<std::byte*>(plan.outputs[1].data));
+  }
+
   void matmul(const Product& p) override {
     auto stack = [&](const char* what, const Matrix& m, const Dims& steps) {
       Dims shape = p.batch, strides = steps;
@@ -279,6 +287,29 @@ class StandIn final : public DeviceBackend {
     if (strikes(until_dead)) dead_ = true;
     if (dead_)
       throw DeviceError("[" + std::string(what) + "] " + to_string(device()) + " has failed; what it held is lost");
+  }
+
+  // How many elements the plan keeps; the first `room` of them at `out`.
+  std::int64_t packed_by(Plan plan, std::int64_t room, std::byte* out) {
+    const std::int64_t n = plan.shape[0];
+    for (const Operand& o : plan.operands)
+      if (o.kind == Operand::Kind::memory) strided("pack: operand", o.data, plan.shape, o.strides, itemsize(o.dtype));
+    const bool runs = launch("pack");
+    waits("pack");
+    if (!runs) return 0;
+    const auto item = static_cast<std::size_t>(itemsize(plan.outputs[1].dtype));
+    std::vector<std::byte> mask(static_cast<std::size_t>(n)), values(static_cast<std::size_t>(n) * item);
+    plan.packs = false;
+    plan.outputs[0].data = mask.data();
+    plan.outputs[1].data = values.data();
+    cpu_backend().run(plan);
+    std::int64_t count = 0;
+    for (std::size_t i = 0; i < mask.size(); ++i) {
+      if (mask[i] == std::byte{0}) continue;
+      if (count < room) std::memcpy(out + static_cast<std::size_t>(count) * item, &values[i * item], item);
+      ++count;
+    }
+    return count;
   }
 
   // Whether the work is done; not when its failure is to be seen only later.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "backend/cuda/library_text.hpp"
 #include "backend/cuda/prelude_text.hpp"
 #include "backend/cuda/writer.hpp"
 
@@ -30,6 +31,11 @@ std::string kernel_source(const Plan& plan, const Lowered& l, const std::string&
 
 std::string source(const Plan& plan, const Lowered& l, const std::string& kernel) {
   return prelude(has_complex(plan)) + kernel_source(plan, l, kernel);
+}
+
+std::string pack_source(const Plan& plan, const Lowered& l, const std::string& kernel) {
+  return prelude(has_complex(plan)) + "namespace g { using S = i64; inline S join(S a, S b) { return a + b; } }\n" +
+         kPackText + kernel_source(plan, l, kernel);
 }
 
 }  // namespace galop::cuda

@@ -87,6 +87,8 @@ class CudaBackend final : public DeviceBackend {
   }
   void matmul(const Product& p) override { cuda::matmul(gpu_, blas_, p); }
   bool folds_about_mean() const override { return true; }
+  std::int64_t estimate_kept(const Plan& plan) override { return cuda::estimate_kept(gpu_, plan); }
+  std::int64_t pack(const Plan& plan, std::int64_t room) override { return cuda::pack(gpu_, plan, room); }
   bool draw(Draw& d) override { return draw_numbers(gpu_, d); }
 
  private:

@@ -33,6 +33,10 @@ std::int64_t count_true(CudaExecutor& gpu, const void* mask, std::int64_t n);
 void positions(CudaExecutor& gpu, const void* mask, std::int64_t n, std::int64_t* out);
 void compress(CudaExecutor& gpu, const void* mask, std::int64_t n, int itemsize, const void* in, void* out);
 
+/// As DeviceBackend says; for a plan of one axis.
+std::int64_t estimate_kept(CudaExecutor& gpu, const Plan& plan);
+std::int64_t pack(CudaExecutor& gpu, const Plan& plan, std::int64_t room);
+
 // For the functions above.
 
 /// Device memory until the end of the scope, then free again in the stream's order.

@@ -22,6 +22,8 @@ constexpr std::int64_t kTileBytes = 48 << 10;  // of shared memory, for all turn
 constexpr int kStrips = 4;                     // rows a thread takes
 constexpr int kStripLanes = 16;                // elements that it takes in them, at most
 constexpr std::int64_t kStripBytes = 256;      // and bytes of operands, at most: they are all in registers
+constexpr int kPackElements = 16;              // elements that a thread packs, half of them where values and operands
+constexpr std::int64_t kPackBytes = 24;        // take more bytes: they are in registers
 constexpr int kHeavyLanes = 4;                 // elements whose functions are computed side by side
 constexpr int kHeavySteps = 16;  // functions of a tape, at most: beyond, the code would be long to compile and to fetch
 
@@ -176,7 +178,9 @@ class Lowering {
   explicit Lowering(const Plan& plan) : plan_(plan), d_(read(plan)), operands_(plan.operands.size()) {}
 
   Lowered run() {
-    if (plan_.reductions.empty())
+    if (plan_.packs)
+      pack();
+    else if (plan_.reductions.empty())
       map();
     else
       fold();
@@ -274,6 +278,23 @@ class Lowering {
       out_.blocks = n == 0 ? 0 : word(pieces * up(rows, out_.threads_y));
     }
     out_.vec = vec;
+    split(std::move(modes));
+  }
+
+  // Words: of how many tiles one is looked at, the room, the state; the caller fills them in, and the blocks.
+  void pack() {
+    merge(d_);
+    if (d_.shape.size() != 1) throw Error("[cuda] only one axis can be packed; got " + describe(plan_));
+    out_.kind = Kind::pack;
+    out_.axes = 1;
+    std::vector<Access> modes;
+    choose_modes(d_, 0, false, operands_, modes);
+    std::int64_t bytes = itemsize(plan_.outputs[1].dtype);
+    for (std::size_t i = 0; i < operands_; ++i)
+      if (d_.reach[i].memory()) bytes += itemsize(modes[i].dtype);
+    out_.strips = bytes <= kPackBytes ? kPackElements : kPackElements / 2;
+    out_.words = {0, 0, 0};
+    extents();
     split(std::move(modes));
   }
 

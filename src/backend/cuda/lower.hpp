@@ -37,9 +37,11 @@ struct Lowered {
     inner = 'r',    // a fold along the innermost axis: 1 to 256 threads a result
     outer = 'c',    // a fold whose neighbours are neighbouring results
     serial = 's',   // a fold in order: one thread a result
+    pack = 'p',     // a map of one axis whose second result is packed by the first
   } kind;
   int vec = 1;         // elements a thread takes at once
-  int strips = 1;      // of rows: vectors a thread takes, from rows that follow each other or, of one axis, far apart
+  int strips = 1;      // of rows: vectors a thread takes, from rows that follow each other or, of one axis, far apart;
+                       // of pack: elements a thread takes
   bool heavy = false;  // of rows: the strips are computed side by side, since their functions share constants
   int width = 1;       // of a fold: elements a thread folds side by side, a multiple of vec
   int axes = 0;        // of a map

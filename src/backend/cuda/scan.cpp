@@ -96,8 +96,8 @@ void by_tiles(CudaExecutor& gpu, const Problem& p) {
   const std::int64_t tiles = blocks_for(p.n, tile), groups = blocks_for(tiles, kTileGroup),
                      sections = blocks_for(groups, kSection);
   // As many blocks on a multiprocessor as leave the values of two tiles in registers.
-  const LibraryKernel k = p.kernel("scan_tiles", define("VEC", vec) + define("ROWS", rows) + define("MANY", tiles > 1) +
-                                                     define("BLOCKS", 2));
+  const LibraryKernel k = p.kernel(
+      "scan_tiles", define("VEC", vec) + define("ROWS", rows) + define("MANY", tiles > 1) + define("BLOCKS", 2));
   const std::int64_t all = p.lines * tiles;
   if (all > kMostTiles) throw Error("[cuda] " + p.what + " is too large for one launch");
   // A ticket and the folds of tiles, groups and sections, a flag beside every four bytes; all zero.

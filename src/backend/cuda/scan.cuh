@@ -20,73 +20,10 @@ inline void find_line(const Lines& lines, u64 line, const char*& in, char*& out)
 inline S read(const char* p) { return IN_BYTES ? load_bytes<S>(p) : load<S>(p); }
 inline void write(char* p, S x) { OUT_BYTES ? store_bytes<S>(p, x) : store<S>(p, x); }
 
-union Lane {  // a value as the words that shuffles move
-  u32 words[(sizeof(S) + 3) / 4];
-  S v;
-};
-template <class F>
-inline S shuffled(S x, F f) {
-  Lane l;
-#pragma unroll
-  for (int i = 0; i < (int)(sizeof(S) + 3) / 4; ++i) l.words[i] = 0;
-  l.v = x;
-#pragma unroll
-  for (int i = 0; i < (int)(sizeof(S) + 3) / 4; ++i) l.words[i] = f(l.words[i]);
-  return l.v;
-}
-inline S up(S x, int d, int width = 32) {
-  return shuffled(x, [=](u32 w) { return __shfl_up_sync(0xffffffffu, w, d, width); });
-}
-inline S down(S x, int d) {
-  return shuffled(x, [=](u32 w) { return __shfl_down_sync(0xffffffffu, w, d); });
-}
-inline S from(S x, int lane, int width = 32) {
-  return shuffled(x, [=](u32 w) { return __shfl_sync(0xffffffffu, w, lane, width); });
-}
-
-// A value that another block waits for, four bytes a word, each with a flag above them: no fence is needed.
-constexpr int kPieces = (int)(sizeof(S) + 3) / 4;
-inline void publish(u64* to, S x) {
-  Lane l;
-#pragma unroll
-  for (int i = 0; i < kPieces; ++i) l.words[i] = 0;
-  l.v = x;
-#pragma unroll
-  for (int i = 0; i < kPieces; ++i) *(volatile u64*)(to + i) = (u64)1 << 32 | l.words[i];
-}
-template <bool PATIENT>  // where many wait for the same
-inline S await(const u64* at) {
-  Lane l;
-  bool all = true;
-  do {
-    if (PATIENT && !all) __nanosleep(32);
-    all = true;
-#pragma unroll
-    for (int i = 0; i < kPieces; ++i) {
-      const u64 w = *(const volatile u64*)(at + i);
-      l.words[i] = (u32)w;
-      all = all && (w >> 32) != 0;
-    }
-  } while (!all);
-  return l.v;
-}
-
 #ifdef VEC
 // Tiles of 8 warps; a warp has ROWS rows of 32 × VEC neighbours. Blocks take tiles by ticket, one after the other, so the
-// ones before a tile have started. The start of a tile is (the fold of the sections before its own) joined with (the fold
-// of the groups before its own in the section) joined with (the fold of the tiles before it in its group): the same tree
-// however the blocks run. Only sections wait for each other in a chain, which is short.
-constexpr int kSpan = 32 * VEC, kWarp = ROWS * kSpan, kTile = 8 * kWarp, kGroup = 128, kSection = 32;  // of groups
-
-// The fold of the values of the first `count` lanes, in lane 0; of none, nothing that may be used.
-inline S fold_lanes(S y, int lane, int count) {
-#pragma unroll
-  for (int d = 1; d < 32; d *= 2) {
-    const S other = down(y, d);
-    if (lane + d < count) y = join(y, other);
-  }
-  return y;
-}
+// ones before a tile have started.
+constexpr int kSpan = 32 * VEC, kWarp = ROWS * kSpan, kTile = 8 * kWarp;
 
 struct Tile {
   u32 line, number;
@@ -137,7 +74,7 @@ inline void write_row(const Tile& t, i64 n, i64 step, int r, const S (&v)[VEC]) 
 extern "C" __global__ void __launch_bounds__(256, BLOCKS)
     scan_tiles(const __grid_constant__ Lines lines, i64 line_count, i64 n, i64 tiles, const char* in, i64 in_step,
                char* out, i64 out_step, u32* ticket, u64* tile_folds, u64* group_folds, u64* section_folds) {
-  __shared__ S rows[8][ROWS], totals[8], parts[kGroup / 32], groups_before, sections_before;
+  __shared__ S rows[8][ROWS], totals[8];
   __shared__ u32 taken;
   const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
   const u32 all = (u32)(tiles * line_count);
@@ -199,60 +136,21 @@ extern "C" __global__ void __launch_bounds__(256, BLOCKS)
     S x = {};
     if (MANY) {
       const i64 groups = (tiles + kGroup - 1) / kGroup, sections = (groups + kSection - 1) / kSection;
-      const u32 group = tile.number / kGroup, section = group / kSection;
-      const int place = (int)(tile.number % kGroup), group_place = (int)(group % kSection);
-      u64* const tile_fold = tile_folds + ((i64)tile.line * tiles + tile.number) * kPieces;
-      u64* const group_fold = group_folds + ((i64)tile.line * groups + group) * kPieces;
-      u64* const section_fold = section_folds + ((i64)tile.line * sections + section) * kPieces;
-      const auto tiles_before = [&] {
-        S y = parts[0];
-        for (int k = 1; k * 32 < place; ++k) y = join(y, parts[k]);
-        return y;
-      };
       S own = {};
       if (threadIdx.x == 0) {
         own = totals[0];
         for (int k = 1; k < 8; ++k) own = join(own, totals[k]);
-        publish(tile_fold, own);
       }
-      // The next tile is on its way while this one waits for those before it.
-      more = taken < all;
-      if (more) {
-        coming = find(taken);
-        read_tile(coming, n, in_step, w);
-      }
-      if (warp * 32 < place) {
-        S y = {};
-        if ((int)threadIdx.x < place) y = await<false>(tile_fold - (place - (int)threadIdx.x) * kPieces);
-        __syncwarp();
-        y = fold_lanes(y, lane, min(32, place - warp * 32));
-        if (lane == 0) parts[warp] = y;
-      }
-      if (place == kGroup - 1) {  // before it waits for anything outside
-        __syncthreads();
-        if (threadIdx.x == 0) publish(group_fold, join(tiles_before(), own));
-      }
-      if (warp == kGroup / 32) {  // meanwhile
-        S y = {};
-        if (lane < group_place) {
-          const u64* const at = group_fold - (group_place - lane) * kPieces;
-          y = place == kGroup - 1 ? await<false>(at) : await<true>(at);
-        }
-        __syncwarp();
-        y = fold_lanes(y, lane, group_place);
-        if (lane == 0) groups_before = y;
-      } else if (warp == kGroup / 32 + 1) {
-        if (lane == 0 && section > 0) sections_before = await<true>(section_fold - kPieces);
-        __syncwarp();
-      }
-      __syncthreads();
-      if (place > 0) x = tiles_before();
-      if (group_place > 0) x = place > 0 ? join(groups_before, x) : groups_before;
-      if (section > 0) x = place > 0 || group_place > 0 ? join(sections_before, x) : sections_before;
-      if (threadIdx.x == 0) {
-        if (place == kGroup - 1 && group_place == kSection - 1) publish(section_fold, join(x, own));
-        next = atomicAdd(ticket, 1u);
-      }
+      const i64 at = (i64)tile.line;
+      x = fold_before(tile.number, own, tile_folds + at * tiles * kPieces, group_folds + at * groups * kPieces,
+                      section_folds + at * sections * kPieces, [&] {
+                        // The next tile is on its way while this one waits for those before it.
+                        more = taken < all;
+                        if (!more) return;
+                        coming = find(taken);
+                        read_tile(coming, n, in_step, w);
+                      });
+      if (threadIdx.x == 0) next = atomicAdd(ticket, 1u);
     }
 
     for (int k = 0; k < warp; ++k) {

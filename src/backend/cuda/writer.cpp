@@ -43,6 +43,9 @@ std::string Writer::run() {
     case Kind::ordered:
       ordered();
       break;
+    case Kind::pack:
+      pack();
+      break;
     default:
       fold();
   }

@@ -99,6 +99,8 @@ class Writer {
   std::string strip(const Access& a, const std::string& from, int last, const std::string& s,
                     const std::string& j) const;
   void ordered();
+  // Behind pack.cuh. Parameters: three words (lower.cpp), the extent.
+  void pack();
   // 32 × 8 threads a tile. Turned operands come in along their own axis and are read across.
   void tile();
 

@@ -175,6 +175,34 @@ std::string Writer::strip(const Access& a, const std::string& from, int last, co
   return place + " + (i" + move + " + " + j + ") * " + step;
 }
 
+void Writer::pack() {
+  const std::string value = type(plan_.outputs[1].dtype);
+  const auto in_memory = [&](std::size_t o) {
+    return operand(o).mode != Mode::constant && operand(o).mode != Mode::counter;
+  };
+  bases(0, 0);
+  line("(void)q0;");
+  line("struct Raw {");
+  for (std::size_t o = 0; o < l_.operands.size(); ++o)
+    if (in_memory(o)) line(type(operand(o).dtype) + " " + at("x", o) + ";");
+  line("};");
+  line("const auto take_in = [&](i64 i) {");
+  line("Raw raw;");
+  for (std::size_t o = 0; o < l_.operands.size(); ++o)
+    if (in_memory(o)) line("raw." + at("x", o) + " = " + element(operand(o), here(operand(o), at("a", o), 0)) + ";");
+  line("return raw;");
+  line("};");
+  line("const auto keeps = [&](const Raw& raw, i64 i, " + value + "& value) {");
+  tape([&](std::size_t o) {
+    return in_memory(o) ? "raw." + at("x", o) : element(operand(o), here(operand(o), at("a", o), 0));
+  });
+  line("value = " + at("r", plan_.outputs[1].reg) + ";");
+  line("return " + at("r", plan_.outputs[0].reg) + ";");
+  line("};");
+  line("pack_tiles<" + text(l_.strips) + ", Raw, " + value + ">(" + parameter(3) + ", " + parameter(0) + ", " +
+       parameter(1) + ", reinterpret_cast<u64*>(p.w[2]), reinterpret_cast<" + value + "*>(q1), take_in, keeps);");
+}
+
 void Writer::ordered() {
   const int extents = 1;
   line("for (u64 i = 0; i < p.w[0]; ++i) {");
