@@ -32,7 +32,7 @@ constexpr KernelText kKernels[] = {
 #undef GALOP_DRAW_ROW
 };
 
-constexpr std::int64_t kNormalBlocks = 6;  // on a multiprocessor
+constexpr std::int64_t kNormalBlocks = 5;  // on a multiprocessor
 
 std::string entry(Kernel k) {
   const KernelText& t = kKernels[static_cast<int>(k)];

@@ -9,6 +9,9 @@
 #define GALOP_DRAW_ROLLED _Pragma("unroll 1")
 #define GALOP_DRAW_PAIRED _Pragma("unroll 2")
 #define GALOP_DRAW_BY_FOUR _Pragma("unroll 4")
+// A value that is made here and kept in a register, rather than made wherever it is used.
+#define GALOP_DRAW_KEEP(kind, x) asm volatile("" : "+" kind(x))
+#define GALOP_DRAW_IS_GLOBAL(p) __builtin_assume(__isGlobal(p))
 #define GALOP_DRAW_LOG1P(x) log1p(x)
 #define GALOP_DRAW_EXP(x) exp(x)
 #endif
@@ -69,12 +72,7 @@ struct Pcg {
   /// 2^k words further.
   void leap(int k) { leap(stream.leaps[k]); }
   void leap(const Leap& by) { state = multiply_add(state, by.factor, by.term); }
-  /// Where this lane's neighbour stands; for all lanes of a warp.
-  Pcg of_lane(int lane) const {
-    Pcg other = *this;
-    other.state = {__shfl_sync(0xffffffffu, state.high, lane), __shfl_sync(0xffffffffu, state.low, lane)};
-    return other;
-  }
+  static Pcg standing_at(const Stream& s, U128 state) { return Pcg(s, state, 0); }
 };
 
 /// MT19937's draws of 64 bits have their first word on top; pairs of 32-bit draws lie as in PCG64's.
@@ -82,6 +80,7 @@ template <bool FirstOnTop>
 struct Twister {
   const u32* words;
   i64 count;
+  U128 state{};  // none
 
   Twister(const Stream& s, i64) : words(s.words), count(s.word_count) {}
   static Twister behind_lead(const Stream& s, i64) { return Twister(s, 0); }
@@ -93,7 +92,7 @@ struct Twister {
   u64 whole_word(i64 at) const { return word(at); }
   void leap(int) {}
   void leap(const Leap&) {}
-  Twister of_lane(int) const { return *this; }
+  static Twister standing_at(const Stream& s, U128) { return Twister(s, 0); }
 };
 
 struct UnitPcg {

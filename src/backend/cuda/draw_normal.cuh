@@ -80,6 +80,7 @@ struct NormalDouble {
   static double number(u64 place) {
     return __longlong_as_double(static_cast<i64>(place | 0x4330000000000000u)) - 0x1p52;
   }
+  static void keep(double& x) { GALOP_DRAW_KEEP("d", x); }
   static u64 k(const NormalTables& z, u32 layer) { return z.k[layer]; }
   /// All that is surely below its k by the upper bits, and, with a chance of 2^-32, no more.
   static u32 bound(const NormalTables& z, u32 layer) { return static_cast<u32>(z.k[layer] >> 20); }
@@ -89,11 +90,14 @@ struct NormalDouble {
   static double r(const NormalTables& z) { return z.r; }
   static double inverse_r(const NormalTables& z) { return z.inverse_r; }
   static double log1p_of(double x) { return rare_log1p(x); }
-  /// Two numbers that libm's log1p lies between, one of them perhaps, when it errs by a unit in the last place at most.
+  /// The numbers that libm's log1p may be, when it errs by a unit in the last place at most: high and its neighbour on
+  /// the side of low; or both neighbours, where that is not plain.
   static void around(Twice l, double* near) {
     const i64 bits = __double_as_longlong(l.high);
-    near[0] = l.high == 0 ? 0.0 : __longlong_as_double(bits - 1);
-    near[1] = l.high == 0 ? 0.0 : __longlong_as_double(bits + 1);
+    const bool either = fabs(l.low) <= 0x1p-90 * fabs(l.high) || (bits & 0xfffffffffffffLL) == 0;
+    const bool away = (l.low < 0) == (l.high < 0);  // from 0
+    near[0] = l.high == 0 ? 0.0 : __longlong_as_double(bits - (either || !away));
+    near[1] = l.high == 0 ? 0.0 : __longlong_as_double(bits + (either || away));
   }
   /// libm may differ from the device by this, as a share of the value.
   static constexpr double kMargin = 0x1p-49;
@@ -105,6 +109,7 @@ struct NormalFloat {
   static float unit(u32 w) { return unit_float(w); }
   static u32 place(u32 w) { return w >> 9; }
   static float number(u32 place) { return __uint_as_float(place | 0x4b000000u) - 0x1p23f; }
+  static void keep(float& x) { GALOP_DRAW_KEEP("f", x); }
   static u32 k(const NormalTables& z, u32 layer) { return z.kf[layer]; }
   static u32 bound(const NormalTables& z, u32 layer) { return z.kf[layer]; }
   static u32 upper_place(u32 w) { return w >> 9; }
@@ -243,16 +248,16 @@ inline u32 spread(u32 x) {
 struct Chain {
   u64 rows[kBefore / 64 + kNormalRows / 2];  // which items are special, by 64
   u64 makes[kNormalRows / 2];                // which items of the tile make a number
+  U128 start[32], now[32];  // where the lanes stand at the tile's first row, and behind it: no registers are left
   double tail_value[kTailsOfTile];
   u16 special[kSpecials], tail[kTailsOfTile];
   u8 step[kBefore + kNormalItems];  // of special items
   u32 specials, tails;
 };
 
-/// The chain of a tile, whose special items are known; item0 is the first of these. `start` stands at this lane's word
-/// of the tile's first row. For all lanes of a warp.
+/// The chain of a tile, whose special items are known; item0 is the first of these. For all lanes of a warp.
 template <class P, class Source>
-void find_chain(const Args& a, Chain& c, i64 item0, const Source& start, int lane) {
+void find_chain(const Args& a, Chain& c, i64 item0, int lane) {
   constexpr int kItems = 8 / sizeof(typename P::Unit);
   constexpr int kRows = (kBefore + kNormalItems) / 32;
   u32* const rows = reinterpret_cast<u32*>(c.rows);
@@ -277,11 +282,9 @@ void find_chain(const Args& a, Chain& c, i64 item0, const Source& start, int lan
   if (c.specials > kSpecials) a.outcome->trouble = 2;
   const int found = c.specials < kSpecials ? static_cast<int>(c.specials) : kSpecials;
   GALOP_DRAW_ROLLED
-  for (int n = lane; n - lane < found; n += 32) {
-    const int i = n < found ? c.special[n] : 0;
-    const int word = i / kItems;
-    Source there = start.of_lane(word % 32);
-    if (n >= found) continue;
+  for (int n = lane; n < found; n += 32) {
+    const int i = c.special[n], word = i / kItems;
+    Source there = Source::standing_at(a.stream, c.start[word % 32]);
     there.leap(a.row_leaps[word / 32 + kRowsBack - kBefore / 32 / kItems]);
     double value = 0;
     const u32 what = normal_step(a, Draws<P, Source>{there, item0 + i}, &value);
@@ -327,9 +330,9 @@ void normal_find(const Args& a) {
   Chain& c = chains[warp];
   u32* const rows = reinterpret_cast<u32*>(c.rows);
   const i64 first = (static_cast<i64>(blockIdx.x) * kWarps + warp) * a.chunk;
-  const i64 end = first + a.chunk < a.tiles ? first + a.chunk : a.tiles;
-  u64 mine = 0;
-  if (first < end) {
+  const int tiles = static_cast<int>(first + a.chunk < a.tiles ? a.chunk : a.tiles - first);
+  u32 mine = 0;
+  if (tiles > 0) {
     Source s = Source::behind_lead(a.stream, first * kWords + (kMostLead - kLead + lane));
     const auto special = [&](Unit v) {
       return __ballot_sync(0xffffffffu, P::upper_place(v) >= bound[static_cast<u32>(v) & 255u]);
@@ -355,16 +358,19 @@ void normal_find(const Args& a) {
     __syncwarp();
     if (kItems > 1 && lane == 0) join(0);
     GALOP_DRAW_ROLLED
-    for (i64 tile = first; tile < end; ++tile) {
-      const Source start = s;
+    for (int k = 0; k < tiles; ++k) {
+      const i64 tile = first + k;
+      c.start[lane] = s.state;
       GALOP_DRAW_BY_FOUR
       for (int r = 0; r < kWords / 32; ++r) look(kLead / 32 + r, tile * kWords + r * 32 + lane);
+      c.now[lane] = s.state;
       __syncwarp();
       if (kItems > 1) join(kBefore / 64 + lane);
-      find_chain<P>(a, c, tile * kNormalItems - kBefore, start, lane);
+      find_chain<P, Source>(a, c, tile * kNormalItems - kBefore, lane);
+      s.state = c.now[lane];
       const u64 makes = c.makes[lane];
       a.makes[tile * (kNormalRows / 2) + lane] = makes;
-      mine += static_cast<u64>(__popc(static_cast<u32>(makes)) + __popc(static_cast<u32>(makes >> 32)));
+      mine += static_cast<u32>(__popc(static_cast<u32>(makes)) + __popc(static_cast<u32>(makes >> 32)));
       if (lane == 0) c.rows[0] = c.rows[kNormalRows / 2];
       __syncwarp();
     }
@@ -411,8 +417,10 @@ void normal_write(const Args& a) {
     const i64 count = static_cast<i64>(__shfl_sync(0xffffffffu, sum, 31));
     if (lane == 0) a.before[tile] = base;
     __syncwarp();
-    T* const out = static_cast<T*>(a.out) + base;
-    // put(to, number, item of the tile) for all items that make one.
+    T* out = static_cast<T*>(a.out) + base;
+    GALOP_DRAW_KEEP("l", out);
+    GALOP_DRAW_IS_GLOBAL(out);
+    // put(whether it makes a number, where to, which, item of the tile)
     const auto each = [&](auto put) {
       GALOP_DRAW_BY_FOUR
       for (int r = 0; r < kWords / 32; ++r) {
@@ -425,23 +433,30 @@ void normal_write(const Args& a) {
         s.leap(5);
         u32 to = row.begin + static_cast<u32>(__popc(row.makes & lower));
         for (int k = 0; k < kItems; ++k) {
-          if (!(row.makes & (1u << (place + k)))) continue;
           const Unit v = static_cast<Unit>(w >> (k * 32));
-          put(to, P::number(P::place(v)) * signed_w[static_cast<u32>(v) & 511u], (r * 32 + lane) * kItems + k);
-          ++to;
+          T x = P::number(P::place(v)) * signed_w[static_cast<u32>(v) & 511u];
+          P::keep(x);
+          const bool there = row.makes & (1u << (place + k));
+          put(there, to, x, (r * 32 + lane) * kItems + k);
+          to += there;
         }
       }
     };
     if (base + count >= a.n) {
       const u32 fit = static_cast<u32>(a.n - base);
-      each([&](u32 to, T x, int i) {
-        if (to < fit) out[to] = scaled<T>(x, a);
-        if (to + 1 == fit) a.outcome->end = static_cast<u64>(tile * kNormalItems + i);  // what it takes is added later
+      each([&](bool there, u32 to, T x, int i) {
+        if (there && to < fit) out[to] = scaled<T>(x, a);
+        if (there && to + 1 == fit)
+          a.outcome->end = static_cast<u64>(tile * kNormalItems + i);  // what it takes is added later
       });
     } else if (sizeof(T) == 8 && a.scaled) {
-      each([&](u32 to, T x, int) { out[to] = scaled<T>(x, a); });
+      each([&](bool there, u32 to, T x, int) {
+        if (there) out[to] = scaled<T>(x, a);
+      });
     } else {
-      each([&](u32 to, T x, int) { out[to] = x; });  // a number of the tail follows
+      each([&](bool there, u32 to, T x, int) {
+        if (there) out[to] = x;  // a number of the tail follows
+      });
     }
     base += count;
     __syncwarp();

@@ -18,19 +18,6 @@ using random::u128;
 
 U128 halves_of(u128 x) { return {random::high_half(x), random::low_half(x)}; }
 
-// state → factor · state + term
-struct AffineStep {
-  u128 factor, term;
-
-  AffineStep then(const AffineStep& next) const { return {factor * next.factor, term * next.factor + next.term}; }
-};
-AffineStep leap_by(u128 words, u128 increment) {
-  AffineStep sum{1, 0}, power{random::Pcg64::kMultiplier, increment};
-  for (; words != 0; words >>= 1, power = power.then(power))
-    if ((words & 1) != 0) sum = sum.then(power);
-  return sum;
-}
-
 // The leap by 624 · 2^k words, from a window of words to another. Each is the square of the one before.
 random::jump::Polynomial block_leap(std::size_t k) {
   static std::mutex mutex;
@@ -55,7 +42,7 @@ Stream pcg64_stream(const Draw& d, bool halves) {
   // A kept half is the upper half of a word before the stream's next.
   s.start = halves_of(s.has_kept ? state : state * random::Pcg64::kMultiplier + increment);
   // kMostLead words back are 2^128 - kMostLead words on.
-  const AffineStep back = leap_by(u128{0} - u128{kMostLead}, increment);
+  const random::Pcg64::Leap back = random::Pcg64::leap(u128{0} - u128{kMostLead}, increment);
   s.lead = halves_of(random::make_u128(s.start.high, s.start.low) * back.factor + back.term);
   u128 factor = random::Pcg64::kMultiplier, term = increment;
   for (Leap& leap : s.leaps) {
@@ -68,9 +55,13 @@ Stream pcg64_stream(const Draw& d, bool halves) {
 
 void pcg64_row_leaps(const Draw& d, Leap* leaps) {
   const u128 increment = random::make_u128(d.increment[0], d.increment[1]);
-  const AffineStep row = leap_by(32, increment);
-  AffineStep leap = leap_by(u128{0} - u128{kMostLead}, increment);
-  for (int k = 0; k < kRowLeaps; ++k, leap = leap.then(row)) leaps[k] = {halves_of(leap.factor), halves_of(leap.term)};
+  const auto row = random::Pcg64::leap(32, increment);
+  auto leap = random::Pcg64::leap(u128{0} - u128{kMostLead}, increment);
+  for (int k = 0; k < kRowLeaps; ++k) {
+    leaps[k] = {halves_of(leap.factor), halves_of(leap.term)};
+    leap.factor *= row.factor;
+    leap.term = leap.term * row.factor + row.term;
+  }
 }
 
 void make_twister_words(Machine& machine, const Draw& d, std::int64_t count, u32* to) {

@@ -94,6 +94,145 @@ TEST_F(DrawOnHost, NormalsOfManyTiles) {
   }
 }
 
+// How many draws each of the next numbers takes.
+std::vector<std::int64_t> draws_of_normals(Pcg64 g, std::size_t count) {
+  std::vector<std::int64_t> draws(count);
+  Pcg64 counted = g;
+  for (std::int64_t& n : draws) {
+    double x;
+    random::fill_standard_normal(g, 1, &x);
+    for (n = 0; counted.state() != g.state(); ++n) counted.next_uint64();
+  }
+  return draws;
+}
+
+TEST_F(DrawOnHost, NormalsOverTheBordersOfTiles) {
+  const DrawCase c{"normal f64", Draw::Kind::normal, DType::float64};
+  const Pcg64 start{random::SeedSequence(5)};
+  const auto draws = draws_of_normals(start, 40'000);
+  int wedges = 0, tails = 0, long_tails = 0;
+  std::int64_t at = 0;
+  for (const std::int64_t takes : draws) {
+    // A few of each that takes more than one draw: all borders within its steps, and the last number there too.
+    int& seen = takes == 2 ? wedges : takes == 3 ? tails : long_tails;
+    if (at > 2100 && takes > 1 && seen++ < 4) {
+      for (std::int64_t border = 0; border <= takes; ++border) {
+        Pcg64 g = start;
+        for (std::int64_t k = at - draw::kNormalItems + border; k > 0; --k) g.next_uint64();
+        expect_equal(c, g, 2100);
+        for (std::int64_t n = 1995; n < 2010; n += border == 1 ? 1 : 5) expect_equal(c, g, n);
+      }
+    }
+    at += takes;
+  }
+  EXPECT_GE(wedges, 4);
+  EXPECT_GE(tails, 4);
+  EXPECT_GE(long_tails, 2);
+}
+
+TEST_F(DrawOnHost, NormalsThatEndWithAnyStep) {
+  const Pcg64 start{random::SeedSequence(6)};
+  const auto draws = draws_of_normals(start, 20'000);
+  int ends = 0;
+  for (std::size_t i = 0; i < draws.size() && ends < 40; ++i) {
+    if (draws[i] < 2 || (draws[i] == 2 && i > 1000)) continue;
+    ++ends;
+    for (const std::size_t n : {i, i + 1, i + 2})
+      expect_equal({"normal f64", Draw::Kind::normal, DType::float64}, start, static_cast<std::int64_t>(n));
+  }
+  EXPECT_EQ(ends, 40);
+  for (std::int64_t n = 1; n < 130; ++n)
+    expect_equal({"normal f32", Draw::Kind::normal, DType::float32}, pcg64(7, n % 2 == 0), n);
+}
+
+// A machine whose first attempt looks at `tiles` tiles.
+class Short : public draw::Emulated {
+ public:
+  void launch(draw::Kernel k, unsigned blocks, const draw::Args& a, const std::string& what) override {
+    draw::Args some = a;
+    if (launches[draw::Kernel::pcg64_normal64_tails] == 0) some.tiles = std::min<std::int64_t>(tiles, a.tiles);
+    Emulated::launch(k, blocks, some, what);
+  }
+  std::int64_t tiles = 3;
+};
+
+TEST_F(DrawOnHost, WordsThatJustSuffice) {
+  const DrawCase c{"normal f64", Draw::Kind::normal, DType::float64};
+  const Pcg64 start{random::SeedSequence(8)};
+  const auto draws = draws_of_normals(start, 7000);
+  std::int64_t numbers = 0;  // that begin in three tiles
+  for (std::int64_t at = 0; at < 3 * draw::kNormalItems; ++numbers) at += draws[static_cast<std::size_t>(numbers)];
+  for (const std::int64_t more : {-1, 0, 1}) {
+    Short machine;
+    std::vector<double> expected(static_cast<std::size_t>(numbers + more)), got(expected.size());
+    AnyBitStream host = start, device = start;
+    make_on_host(c, host, expected.size(), expected.data());
+    Request r;
+    ask(c, start, numbers + more, got.data(), r);
+    ASSERT_TRUE(draw::run(machine, r.draw));
+    EXPECT_EQ(machine.launches[draw::Kernel::pcg64_normal64_find], more > 0 ? 2 : 1);
+    EXPECT_EQ(got, expected);
+    skip(device, r.draw);
+    EXPECT_EQ(state_text(device), state_text(host));
+  }
+}
+
+// A machine that only notes how many words the first attempt looks at.
+class Planner : public draw::Machine {
+ public:
+  void* allocate(std::int64_t bytes) override { return ::operator new(static_cast<std::size_t>(bytes)); }
+  void release(void* p) noexcept override { ::operator delete(p); }
+  void upload(void*, const void*, std::int64_t) override {}
+  void download(void* to, const void*, std::int64_t bytes) override {
+    std::memset(to, 0, static_cast<std::size_t>(bytes));  // no numbers were found
+  }
+  void zero(void*, std::int64_t) override {}
+  void launch(draw::Kernel, unsigned blocks, const draw::Args& a, const std::string&) override {
+    if (draws == 0) draws = a.tiles > 0 ? a.tiles * draw::kNormalItems : blocks * draw::kWarps * a.chunk;
+  }
+  std::int64_t draws = 0;  // of the normals' width; else words
+};
+
+TEST_F(DrawOnHost, OneAttemptSuffices) {
+  // The share of draws that give a number is assumed; the words must be enough for as many numbers as make chance
+  // small, and not many more.
+  constexpr std::int64_t kCount = 10'000'000;
+  const auto share = [](std::uint64_t last, int bits, bool masked) {
+    DrawCase c{"integers", Draw::Kind::integers,
+               bits == 64   ? DType::uint64
+               : bits == 32 ? DType::uint32
+                            : DType::uint8};
+    c.last = last, c.masked = masked;
+    return c;
+  };
+  const std::pair<DrawCase, int> cases[] = {{{"normal f64", Draw::Kind::normal, DType::float64}, 64},
+                                            {{"normal f32", Draw::Kind::normal, DType::float32}, 32},
+                                            {{"polar", Draw::Kind::polar, DType::float64}, 64},
+                                            {share(4, 8, true), 8},
+                                            {share(0x90, 8, false), 8},
+                                            {share(0x9000'0000u, 32, true), 32},
+                                            {share(0x9000'0000u, 32, false), 32},
+                                            {share(std::uint64_t{9} << 60, 64, false), 64}};
+  std::vector<char> memory(kCount * 8);
+  for (const auto& [c, bits] : cases) {
+    const AnyBitStream start = pcg64(3, false);
+    AnyBitStream host = start;
+    make_on_host(c, host, kCount, memory.data());
+    Request r;
+    ask(c, start, kCount, memory.data(), r);
+    Planner planner;
+    EXPECT_FALSE(draw::run(planner, r.draw));  // it finds nothing
+    const std::int64_t words = c.kind == Draw::Kind::normal ? planner.draws * bits / 64 : planner.draws;
+    // Where the host is, in words: the state is found among those that the stream runs through.
+    Pcg64 g = std::get<Pcg64>(start);
+    const Pcg64& end = std::get<Pcg64>(host);
+    std::int64_t used = 0;
+    for (; g.state().state != end.state().state && used <= words; ++used) g.next_uint64();
+    EXPECT_LE(used, words) << c.name << " " << bits << " bits, up to " << c.last;
+    EXPECT_LE(words, used + used / 200) << c.name << " " << bits << " bits, up to " << c.last;
+  }
+}
+
 TEST_F(DrawOnHost, TwisterOfSeveralLanes) {
   // 2^6 · 624 words a lane.
   expect_equal({"random f64", Draw::Kind::uniform, DType::float64}, mt19937(11, 17), 100'003);
