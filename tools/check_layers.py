@@ -37,7 +37,9 @@ LAYERS: dict[str, tuple[str, ...]] = {
     # Block sizes and thread counts are among the engine's switches.
     "src/backend/cpu/": (*BACKEND, "src/backend/cpu/", "include/galop/engine.hpp"),
     "src/backend/cuda/": (*BACKEND, "src/backend/cuda/", "src/backend/gpu_probe"),
-    "src/backend/cuda/tests/": (*BACKEND, "src/backend/"),
+    "src/backend/cuda/tests/": (*BACKEND, "src/backend/", PUBLIC),
+    # Runs the engine as a user does, to learn which kernels common operations need.
+    "src/backend/cuda/ahead/": (*BACKEND, "src/backend/cuda/", PUBLIC),
     # The program tells what the backends find on this machine.
     "cli/": (*USER, "src/io/", "src/plot/", "cli/", "src/backend/cpu/", "src/backend/gpu_probe"),
     "python/src/": (*USER, "src/io/", "src/plot/", "python/src/"),

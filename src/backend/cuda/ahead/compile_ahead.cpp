@@ -46,7 +46,7 @@ void rows(std::vector<Task>& tasks) {
     const Op op = static_cast<Op>(o);
     const OpInfo& row = info(op);
     for (const DType t : {DType::float64, DType::float32, DType::int64, DType::bool_}) {
-      if (!has_loop(op, t) || (t == DType::bool_ && row.nin > 1 && row.nout > 1)) continue;
+      if (!has_loop(op, t)) continue;
       const auto call = [op](std::vector<arg> operands) {
         for (const array& r : ufunc(op).call(operands)) eval(r);
       };
@@ -93,8 +93,23 @@ void maps(std::vector<Task>& tasks) {
     tasks.push_back([=] { eval(full({kMany}, 1, t)); });
     tasks.push_back([=] { eval(arange(0, kMany, 1, t)); });
     tasks.push_back([=] {
-      const array x = number(t, kShapes[0]);
-      eval(x.T().copy());
+      const array x = number(t, kShapes[0]), y = number(t, kShapes[0]);
+      copyto(y, x.T());
+      eval(y);
+      eval(x(slice(1, -1)).copy());
+    });
+    tasks.push_back([=] {
+      const array x = number(t);
+      eval(add(x, x));
+      eval(multiply(x, x));
+      eval(multiply.outer(number(t, {1024}), number(t, {1024})));
+    });
+    // Neighbours, which lie on addresses that no vector is aligned to.
+    tasks.push_back([=] {
+      const array x = number(t), after = x(slice(1, none)), before = x(slice(none, -1));
+      eval(add(after, before));
+      eval(subtract(after, before));
+      x(slice(5, none)) = 0;
     });
     tasks.push_back([=] {
       const array x = number(t, kShapes[0]);
@@ -129,9 +144,17 @@ void folds(std::vector<Task>& tasks) {
   };
   for (const DType t : kTypes) {
     for (const Fold f : plain) each(f, t);
+    tasks.push_back([=] {
+      eval(argmin(number(t)));
+      eval(argmax(number(t)));
+    });
     if (t != DType::int64) {
       each([](const array& a, const reduce_options& o) { return var(a, o); }, t);
       each([](const array& a, const reduce_options& o) { return std_(a, o); }, t);
+      tasks.push_back([=] {
+        const array x = number(t);
+        eval(sum(multiply(x, x)));
+      });
     }
   }
   each(sum, DType::bool_);
