@@ -106,6 +106,14 @@ void maps(std::vector<Task>& tasks) {
       eval(multiply(x, x));
       eval(multiply.outer(number(t, {1024}), number(t, {1024})));
     });
+    // A step of a stencil, and the copies of what stands around it.
+    if (t != DType::int64)
+      tasks.push_back([=] {
+        const array x = number(t, kShapes[0]);
+        const slice inner(1, -1);
+        x(inner, inner) = add(x(slice(none, -2), inner), x(slice(2, none), inner));
+        eval(x);
+      });
     // Neighbours, which lie on addresses that no vector is aligned to.
     tasks.push_back([=] {
       const array x = number(t), after = x(slice(1, none)), before = x(slice(none, -1));
