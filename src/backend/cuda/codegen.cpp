@@ -21,7 +21,7 @@ bool has_complex(const Plan& plan) {
 }  // namespace
 
 std::string prelude(bool with_complex) {
-  return std::string(kPreludeText) + kPreludeMemoryText +
+  return std::string(kPreludeMathText) + kPreludeText + kPreludeMemoryText +
          (with_complex ? std::string(kPreludeComplexText) : std::string());
 }
 

@@ -167,6 +167,11 @@ GALOP_CLASSES(Int<i8>) GALOP_CLASSES(Int<i16>) GALOP_CLASSES(Int<i32>) GALOP_CLA
     GALOP_CLASSES(Int<u16>) GALOP_CLASSES(Int<u32>) GALOP_CLASSES(Int<u64>)
 #undef GALOP_CLASSES
 
+// Those of double are in prelude_math.cuh.
+inline float exp(float x) { return ::expf(x); }
+inline float log(float x) { return ::logf(x); }
+inline float erf(float x) { return ::erff(x); }
+
 // Functions over both float types.
 #define GALOP_FLOATS(T, suffix)                                                                              \
   inline T floor(T x) { return ::floor##suffix(x); }                                                         \
@@ -193,10 +198,8 @@ GALOP_CLASSES(Int<i8>) GALOP_CLASSES(Int<i16>) GALOP_CLASSES(Int<i32>) GALOP_CLA
   inline T degrees(T x) { return x * (T(180) / T(3.141592653589793238462643383279502884)); }                 \
   inline T radians(T x) { return x * (T(3.141592653589793238462643383279502884) / T(180)); }                 \
   inline T fmod(T x, T y) { return ::fmod##suffix(x, y); }                                                   \
-  inline T exp(T x) { return ::exp##suffix(x); }                                                             \
   inline T exp2(T x) { return ::exp2##suffix(x); }                                                           \
   inline T expm1(T x) { return ::expm1##suffix(x); }                                                         \
-  inline T log(T x) { return ::log##suffix(x); }                                                             \
   inline T log2(T x) { return ::log2##suffix(x); }                                                           \
   inline T log10(T x) { return ::log10##suffix(x); }                                                         \
   inline T log1p(T x) { return ::log1p##suffix(x); }                                                         \
@@ -220,7 +223,6 @@ GALOP_CLASSES(Int<i8>) GALOP_CLASSES(Int<i16>) GALOP_CLASSES(Int<i32>) GALOP_CLA
   inline T arccosh(T x) { return ::acosh##suffix(x); }                                                       \
   inline T arctanh(T x) { return ::atanh##suffix(x); }                                                       \
   inline T cbrt(T x) { return ::cbrt##suffix(x); }                                                           \
-  inline T erf(T x) { return ::erf##suffix(x); }                                                             \
   inline T erfc(T x) { return ::erfc##suffix(x); }                                                           \
   inline T power(T x, T y) { return ::pow##suffix(x, y); }                                                   \
   inline T ldexp(T x, Int<i64> y) {                                                                          \
@@ -269,15 +271,6 @@ GALOP_CLASSES(Int<i8>) GALOP_CLASSES(Int<i16>) GALOP_CLASSES(Int<i32>) GALOP_CLA
   }
         GALOP_FLOATS(float, f) GALOP_FLOATS(double, )
 #undef GALOP_FLOATS
-
-// x / y with the nearest number to 1 / y at hand (Markstein): the first quotient is corrected twice, from remainders
-// that are exact while no exponent is extreme.
-inline double divided(double x, double y, double inverse) {
-  const u32 ex = (u32)(bits(x) >> 52) & 0x7ffu, ey = (u32)(bits(y) >> 52) & 0x7ffu;
-  if (ex - 200u >= 1600u || ey - 923u >= 200u) return x / y;
-  const double near = x * inverse, nearer = fused(fused(-y, near, x), inverse, near);
-  return fused(fused(-y, nearer, x), inverse, nearer);
-}
 
 // log(exp(x) + exp(y)); in double for both types, since the terms may nearly cancel.
     inline double logaddexp(double x, double y) {

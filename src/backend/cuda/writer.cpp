@@ -31,8 +31,8 @@ std::string Writer::run() {
   line("struct Parameters { u64 w[" + text(static_cast<std::int64_t>(l_.words.size())) + "]; };");
   // Blocks of each result that are done; zero between launches, which follow each other.
   if (l_.many) line("__device__ u32 arrived[" + text(kFoldBlocks) + "];");
-  line("extern \"C\" __global__ void __launch_bounds__(" + text(l_.kind == Kind::ordered ? 1 : kThreads) + ") " +
-       kernel_ + "(const __grid_constant__ Parameters p) {");
+  line("extern \"C\" __global__ void __launch_bounds__(" + text(l_.kind == Kind::ordered ? 1 : kThreads) +
+       (l_.heavy ? ", 4" : "") + ") " + kernel_ + "(const __grid_constant__ Parameters p) {");
   switch (l_.kind) {
     case Kind::rows:
       rows();

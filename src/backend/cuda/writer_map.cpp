@@ -113,6 +113,24 @@ void Writer::rows() {
   line("}");
 }
 
+std::string Writer::of_lanes(const Instruction& i) const {
+  if (i.loop != DType::float64) return {};
+  const std::string x = at("r", i.in[0]), y = at("r", i.in[1]);
+  switch (i.op) {
+    case Op::exp:
+    case Op::log:
+    case Op::erf:
+    case Op::sqrt:
+      return "lanes_" + std::string(info(i.op).name) + "(" + x;
+    case Op::divide:
+      if (i.in[1] >= l_.operands.size() || operand(i.in[1]).mode != Mode::constant)
+        return "lanes_divide(" + x + ", " + y;
+      return "lanes_divided(" + x + ", " + y + "[0], from_bits(p.w[" + text(operand(i.in[1]).word + 1) + "])";
+    default:
+      return {};
+  }
+}
+
 void Writer::side_by_side(const std::function<std::string(std::size_t, int)>& x) {
   const int lanes = l_.vec * l_.strips;
   const auto declare = [&](DType t, std::size_t reg, const auto& value) {
@@ -130,16 +148,15 @@ void Writer::side_by_side(const std::function<std::string(std::size_t, int)>& x)
   };
   int pairs = 0;
   steps([&](const Instruction& i, const std::string& f, int results, const std::uint16_t* out) {
-    const int nin = info(i.op).nin;
     const auto call = [&](int k) {
-      const bool by_constant = i.op == Op::divide && i.loop == DType::float64 && i.in[1] < l_.operands.size() &&
-                               operand(i.in[1]).mode == Mode::constant;
-      std::string s = (by_constant ? "divided" : f) + "(";
-      for (int q = 0; q < nin; ++q) s += (q ? ", " : "") + at("r", i.in[q]) + "[" + text(k) + "]";
-      if (by_constant) s += ", from_bits(p.w[" + text(operand(i.in[1]).word + 1) + "])";
+      std::string s = f + "(";
+      for (int q = 0; q < info(i.op).nin; ++q) s += (q ? ", " : "") + at("r", i.in[q]) + "[" + text(k) + "]";
       return s + ")";
     };
-    if (results == 1) {
+    if (const std::string together = of_lanes(i); !together.empty()) {
+      line("double " + at("r", out[0]) + "[" + text(lanes) + "];");
+      line(together + ", " + at("r", out[0]) + ");");
+    } else if (results == 1) {
       declare(plan_.registers[out[0]], out[0], call);
     } else {
       const std::string pair = "pair" + text(pairs++);

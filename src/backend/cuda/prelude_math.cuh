@@ -1,0 +1,185 @@
+// exp, log and erf of float64 in few operations of that type, of which a kernel that calls them can do least at a time;
+// and the forms for several elements, where one branch asks for all of them whether the compiler's own function is
+// needed. Coefficients lie in constant memory: a literal costs two instructions, wherever it is used.
+// tools/cuda_functions.py makes them. Self-contained, so that a test can compile it for the host.
+namespace g {
+
+__constant__ static double exp_terms[] = {
+    0x1.000000000000ap-1,  0x1.55555555554fap-3,  0x1.555555555087ep-5,  0x1.1111111127bf5p-7,  0x1.6c16c18429db2p-10,
+    0x1.a01a012a520ecp-13, 0x1.a0199a0cda9f8p-16, 0x1.71df255ecad33p-19, 0x1.28ad727a5035ep-22, 0x1.ad7f5bd157cf4p-26};
+__constant__ static double log_terms[] = {0x1.5555555555592p-4,  0x1.999999997ff93p-7,  0x1.24924941d8e1bp-9,
+                                          0x1.c71c521b99366p-12, 0x1.74663b6fdc3d5p-14, 0x1.39a20dfef4e7ep-16,
+                                          0x1.2f0256353f354p-18};
+__constant__ static double erf_above[] = {
+    0x1.8f876dd604125p-4,  0x1.cb2e0925ee1b4p-7,  0x1.127682290c315p-8,  0x1.63d1b56c6813bp-12, 0x1.441f31b60784cp-15,
+    0x1.0350130fc5481p-19, 0x1.c967783e62d7cp-24, 0x1.890fff6c94391p-29, 0x1.1863c778a3912p-34, 0x1.6e387a0f1622bp-46};
+__constant__ static double erf_below[] = {
+    0x1.c6d916872b021p+0,  0x1.cf5eb40ba29f8p-1,  0x1.c1c92ff86acddp-3,  0x1.12c2dca3fe152p-5,  0x1.d5555a9a20b72p-9,
+    0x1.258c7ca3bdc7ap-12, 0x1.108b90d15f614p-16, 0x1.711de05599942p-21, 0x1.54a70668f0ff2p-26, 0x1.59cd3a98737e6p-32};
+
+#ifdef GALOP_ON_HOST  // where a test says what is not C++
+#define GALOP_UNROLLED
+#define GALOP_ROLLED
+#else
+#define GALOP_UNROLLED _Pragma("unroll")
+#define GALOP_ROLLED _Pragma("unroll 1")
+// Of the high word alone, to some 19 bits, the low word 0.
+inline double near_reciprocal(double x) {
+  double r;
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
+  return r;
+}
+inline double near_inverse_root(double x) {
+  double r;
+  asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
+  return r;
+}
+#endif
+
+// The high word as a float has the order of x, from 2^1017 on it is none. Comparing costs one instruction so, whatever
+// x is, and false is the answer for what is not a number.
+inline float high(double x) { return __int_as_float(__double2hiint(x)); }
+inline float high_of(int word) { return __int_as_float(word); }
+
+template <int N>
+inline double polynomial(double x, const double (&c)[N]) {
+  double p = c[N - 1];
+  GALOP_UNROLLED
+  for (int i = N - 2; i >= 0; --i) p = ::fma(p, x, c[i]);
+  return p;
+}
+// near = y * r, corrected to y / x by the third power of r's error; r is near 1 / x.
+inline double refined(double near, double x, double r) {
+  const double e = ::fma(-x, r, 1.0);
+  return ::fma(near, ::fma(e, e, e), near);
+}
+
+// 2^k e^f with |f| <= log(2) / 2, while 2^k is normal.
+inline bool exp_is_short(double x) { return fabsf(high(x)) < high_of(0x40862000); }  // 708
+inline double short_exp(double x) {
+  const double shifted = ::fma(x, 0x1.71547652b82fep+0, 0x1.8p52), k = shifted - 0x1.8p52;
+  const double f = ::fma(k, -0x1.abc9e3b39803fp-56, ::fma(k, -0x1.62e42fefa39efp-1, x));
+  const double e = ::fma(::fma(polynomial(f, exp_terms), f, 1.0), f, 1.0);
+  return __hiloint2double(__double2hiint(e) + (__double2loint(shifted) << 20), __double2loint(e));
+}
+inline double exp(double x) { return exp_is_short(x) ? short_exp(x) : ::exp(x); }
+
+// k log(2) + 2 artanh(v / 2) with v = 2 (m - 1) / (m + 1), x = 2^k m, sqrt(1/2) <= m < sqrt(2); for normal numbers.
+inline bool log_is_short(double x) { return high(x) >= high_of(0x00100000); }
+inline double short_log(double x) {
+  const int k = (__double2hiint(x) - 0x3fe6a09e) >> 20;
+  const double m = __hiloint2double(__double2hiint(x) - (k << 20), __double2loint(x));
+  const double middle = ::fma(m, 0.5, 0.5), r = near_reciprocal(middle);
+  const double v = refined((m - 1) * r, middle, r), square = v * v;
+  return ::fma((double)k, 0x1.62e42fefa39efp-1, ::fma(v, polynomial(square, log_terms) * square, v));
+}
+inline double log(double x) { return log_is_short(x) ? short_log(x) : ::log(x); }
+
+// x P(x^2) / Q(x^2).
+inline bool erf_is_short(double x) { return fabsf(high(x)) < high_of(0x40100000); }  // 4
+inline double short_erf(double x) {
+  const double z = x * x, q = polynomial(z, erf_below), r = near_reciprocal(q);
+  const double p = (0x1.fffffef722261p+3 - z) * polynomial(z, erf_above);
+  return ::fma(x, 0.25, x * refined(p * r, q, r));
+}
+inline double slow_erf(double x) { return fabs(x) >= 6 ? ::copysign(1.0, x) : ::erf(x); }
+inline double erf(double x) { return erf_is_short(x) ? short_erf(x) : slow_erf(x); }
+
+// N elements side by side: y[k] of x[k], `slow` where `is_short(x[k], y[k])` does not hold; that loop is not unrolled,
+// to have the compiler's long function once.
+template <int N, class Is, class Short, class Slow>
+inline void side_by_side(const double (&x)[N], double (&y)[N], Is is_short, Short short_of, Slow slow) {
+  bool all = true;
+  GALOP_UNROLLED
+  for (int k = 0; k < N; ++k) {
+    y[k] = short_of(x[k]);
+    all &= is_short(x[k], y[k]);
+  }
+  if (all) return;
+  double from[N], to[N];
+  GALOP_UNROLLED
+  for (int k = 0; k < N; ++k) from[k] = x[k], to[k] = y[k];
+  GALOP_ROLLED
+  for (int k = 0; k < N; ++k)
+    if (!is_short(from[k], to[k])) to[k] = slow(from[k]);
+  GALOP_UNROLLED
+  for (int k = 0; k < N; ++k) y[k] = to[k];
+}
+template <int N>
+inline void lanes_exp(const double (&x)[N], double (&y)[N]) {
+  side_by_side(
+      x, y, [](double v, double) { return exp_is_short(v); }, [](double v) { return short_exp(v); },
+      [](double v) { return ::exp(v); });
+}
+template <int N>
+inline void lanes_log(const double (&x)[N], double (&y)[N]) {
+  side_by_side(
+      x, y, [](double v, double) { return log_is_short(v); }, [](double v) { return short_log(v); },
+      [](double v) { return ::log(v); });
+}
+template <int N>
+inline void lanes_erf(const double (&x)[N], double (&y)[N]) {
+  side_by_side(
+      x, y, [](double v, double) { return erf_is_short(v); }, [](double v) { return short_erf(v); },
+      [](double v) { return slow_erf(v); });
+}
+
+// Roots and quotients rounded once, by the compiler's own steps.
+inline bool sqrt_is_short(double x) { return high(x) >= high_of(0x03500000); }
+inline double short_sqrt(double x) {
+  const double n = near_inverse_root(x), e = ::fma(x, -(n * n), 1.0);
+  const double r = ::fma(::fma(e, 0.375, 0.5), e * n, n), near = x * r;
+  const double half = __hiloint2double(__double2hiint(r) - 0x00100000, __double2loint(r));
+  return ::fma(::fma(-near, near, x), half, near);
+}
+template <int N>
+inline void lanes_sqrt(const double (&x)[N], double (&y)[N]) {
+  side_by_side(
+      x, y, [](double v, double) { return sqrt_is_short(v); }, [](double v) { return short_sqrt(v); },
+      [](double v) { return ::sqrt(v); });
+}
+
+inline double short_quotient(double x, double y) {
+  const double n = near_reciprocal(y), e = ::fma(-y, n, 1.0), once = ::fma(n, ::fma(e, e, e), n);
+  const double r = ::fma(once, ::fma(-y, once, 1.0), once), near = x * r;
+  return ::fma(r, ::fma(-y, near, x), near);
+}
+// Whether the quotient, the dividend's remainder and the divisor are far from where exponents end.
+inline bool quotient_is_short(double x, double y, double quotient) {
+  const bool x_fits = fabsf(high(x)) >= high_of(0x03600000);
+  return x_fits & (fabsf(__fmaf_rn(0.0f, high(y), high(quotient))) > high_of(0x00100000));
+}
+template <int N>
+inline void lanes_divide(const double (&x)[N], const double (&y)[N], double (&q)[N]) {
+  bool all = true;
+  GALOP_UNROLLED
+  for (int k = 0; k < N; ++k) {
+    q[k] = short_quotient(x[k], y[k]);
+    all &= quotient_is_short(x[k], y[k], q[k]);
+  }
+  if (all) return;
+  double above[N], below[N], to[N];
+  GALOP_UNROLLED
+  for (int k = 0; k < N; ++k) above[k] = x[k], below[k] = y[k];
+  GALOP_ROLLED
+  for (int k = 0; k < N; ++k) to[k] = above[k] / below[k];
+  GALOP_UNROLLED
+  for (int k = 0; k < N; ++k) q[k] = to[k];
+}
+
+// x / y with the nearest number to 1 / y at hand (Markstein): the first quotient is corrected twice, from remainders
+// that are exact while no exponent is extreme.
+inline double short_divided(double x, double y, double inverse) {
+  const double near = x * inverse, nearer = ::fma(::fma(-y, near, x), inverse, near);
+  return ::fma(::fma(-y, nearer, x), inverse, nearer);
+}
+template <int N>
+inline void lanes_divided(const double (&x)[N], double y, double inverse, double (&q)[N]) {
+  const float size = fabsf(high(y));
+  const bool fits = size >= high_of(0x39b00000) && size < high_of(0x46300000);  // 2^-100, 2^100
+  side_by_side(
+      x, q, [=](double, double quotient) { return fits & (fabsf(high(quotient)) >= high_of(0x14300000)); },  // 2^-700
+      [=](double v) { return short_divided(v, y, inverse); }, [=](double v) { return v / y; });
+}
+
+}  // namespace g

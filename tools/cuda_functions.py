@@ -1,0 +1,125 @@
+"""Makes the coefficients of src/backend/cuda/prelude_math.cuh: rational minimax approximations by Remez's exchange.
+
+Usage: python tools/cuda_functions.py. It prints the tables as they stand there, with the greatest error of each
+approximation (of the result, relative) before its arithmetic is rounded. Takes half a minute.
+"""
+
+import mpmath
+import numpy as np
+
+MP = mpmath.mp.clone()
+MP.dps = 50
+
+
+def horner(coefficients, t):
+    value = 0
+    for c in reversed(coefficients):
+        value = value * t + c
+    return value
+
+
+def extrema(points, errors):
+    """The greatest error of each run of one sign, as (size, point)."""
+    runs = []
+    for x, e in zip(points, errors, strict=True):
+        if not runs or (e > 0) != runs[-1][2]:
+            runs.append((abs(e), x, e > 0))
+        elif abs(e) > runs[-1][0]:
+            runs[-1] = (abs(e), x, e > 0)
+    return [(size, x) for size, x, _ in runs]
+
+
+def minimax(f, weight, variable, low, high, above, below):
+    """P and Q of degrees `above` and `below` in variable(x), Q(0) = 1, with the least greatest weighted relative error
+    of P/Q against f on [low, high]; and that error."""
+    unknowns = above + below + 2
+    at = lambda i, n: (low + high - (high - low) * MP.cos(MP.pi * i / n)) / 2  # noqa: E731
+    grid = [at(MP.mpf(i), 1200) for i in range(1201)]
+    nodes = [at(MP.mpf(i), unknowns - 1) for i in range(unknowns)]
+    level, q = MP.mpf(0), [MP.mpf(1)] + [MP.mpf(0)] * below
+    for _ in range(25):
+        for _ in range(15):  # Newton's steps for the level, which multiplies Q
+            matrix, right = MP.matrix(unknowns, unknowns), MP.matrix(unknowns, 1)
+            for i, x in enumerate(nodes):
+                t, size = variable(x), (-1) ** i / weight(x)
+                for j in range(above + 1):
+                    matrix[i, j] = t**j / f(x)
+                for j in range(1, below + 1):
+                    matrix[i, above + j] = -(1 + size * level) * t**j
+                matrix[i, unknowns - 1] = -size * horner(q, t)
+                right[i] = 1 + size * level
+            solution = MP.lu_solve(matrix, right)
+            p, q = list(solution[: above + 1]), [MP.mpf(1), *solution[above + 1 : unknowns - 1]]
+            step = solution[unknowns - 1]
+            level += step
+            if abs(step) <= abs(level) * MP.mpf("1e-6"):
+                break
+        error = lambda x: weight(x) * (horner(p, variable(x)) / horner(q, variable(x)) / f(x) - 1)  # noqa: E731, B023
+        runs = extrema(grid, [error(x) for x in grid])
+        greatest = max(runs)[0]
+        if greatest < abs(level) * MP.mpf("1.01") or len(runs) < unknowns:
+            return p, q, greatest
+        while len(runs) > unknowns:
+            runs.pop(0 if runs[0] < runs[-1] else -1)
+        nodes = [x for _, x in runs]
+    return p, q, greatest
+
+
+def rounded(p, q, f, weight, variable, low, high):
+    """P and Q times the one of many factors with which rounding their coefficients does the least harm."""
+    wide = lambda values: np.array([np.longdouble(MP.nstr(v, 30)) for v in values])  # noqa: E731
+    x = [low + (high - low) * (MP.mpf(i) + MP.mpf("0.5")) / 400 for i in range(400)]
+    t, truth, w = wide(map(variable, x)), wide(map(f, x)), wide(map(weight, x))
+    best = (np.inf, None, None)
+    for i in range(4000):
+        factor = 1 + MP.mpf(i) / 4000
+        above, below = [float(c * factor) for c in p], [float(c * factor) for c in q]
+        ratio = horner([np.longdouble(c) for c in above], t) / horner([np.longdouble(c) for c in below], t)
+        best = min(best, (np.max(w * np.abs(ratio / truth - 1)), above, below))
+    return best
+
+
+def show(name, coefficients):
+    print(f"{name}: {', '.join(c.hex() for c in coefficients)}")
+
+
+def exponential():
+    """(e^x - 1 - x) / x^2 for |x| <= log(2) / 2."""
+    f = lambda x: (MP.exp(x) - 1 - x) / x**2 if abs(x) > 1e-12 else MP.mpf(1) / 2  # noqa: E731
+    weight = lambda x: max(x**2, MP.mpf("2e-3")) * f(x) / MP.exp(x)  # noqa: E731
+    end = MP.log(2) / 2 * MP.mpf("1.0001")
+    p, _, error = minimax(f, weight, lambda x: x, -end, end, 9, 0)
+    print(f"exp: 2^{float(MP.log(error, 2)):.1f}")
+    show("exp_terms", [float(c) for c in p])
+
+
+def logarithm():
+    """(2 artanh(v / 2) - v) / v^3 in v^2."""
+    f = lambda x: (2 * MP.atanh(x / 2) - x) / x**3 if x > 1e-9 else MP.mpf(1) / 12  # noqa: E731
+    weight = lambda x: max(x**2, MP.mpf("1e-4")) / 12  # noqa: E731
+    root = MP.sqrt(2)
+    p, _, error = minimax(f, weight, lambda x: x**2, MP.mpf(0), 2 * (root - 1) / (root + 1) * MP.mpf("1.0001"), 6, 0)
+    print(f"log: 2^{float(MP.log(error, 2)):.1f}")
+    show("log_terms", [float(c) for c in p])
+
+
+def error_function():
+    """(erf(x) / x - 1/4) / (z0 - x^2) in x^2 up to 4, near which erf(x) is x / 4, at the root of z0: there the quotient
+    counts for nothing, and neither do its roundings."""
+    root = MP.findroot(lambda x: MP.erf(x) - x / 4, MP.mpf("3.99999"))
+    share = lambda x: (MP.erf(x) / x if x else 2 / MP.sqrt(MP.pi)) - MP.mpf(1) / 4  # noqa: E731
+    inside = lambda x: x if abs(x - root) > 1e-15 else root * (1 + MP.mpf("1e-15"))  # noqa: E731
+    f = lambda x: share(inside(x)) / (root**2 - inside(x) ** 2)  # noqa: E731
+    weight = lambda x: max(abs(share(x)) / (share(x) + MP.mpf(1) / 4), MP.mpf("1e-5"))  # noqa: E731
+    domain = f, weight, lambda x: x**2, MP.mpf(0), MP.mpf(4)
+    p, q, _ = minimax(*domain, 9, 9)
+    error, above, below = rounded(p, q, *domain)
+    print(f"erf: 2^{np.log2(error):.1f}, z0 {float(root**2).hex()}")
+    show("erf_above", above)
+    show("erf_below", below)
+
+
+if __name__ == "__main__":
+    exponential()
+    logarithm()
+    error_function()
