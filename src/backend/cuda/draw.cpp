@@ -257,7 +257,7 @@ Passed run_passes(Machine& machine, const Draw& d, const Job& job, Args a, std::
                   std::vector<Decision>& decisions, i64& end) {
   const bool normal = d.kind == Draw::Kind::normal, polar = d.kind == Draw::Kind::polar;
   a.tiles = normal ? words * 64 / job.item_bits / kNormalItems : 0;
-  // One in 3900 is of the tail, and libm is asked about a quarter of these.
+  // One in 3900 is of the tail; libm is asked about one in 16 of these in float64, nearly half of them in float32.
   a.tail_room = normal ? static_cast<u64>(d.n / 1024 + 1024) : 0;
   a.fix_room = normal ? a.tail_room : polar ? static_cast<u64>(d.n / 16 + 1024) : 0;
   const auto fixes = static_cast<std::int64_t>(a.fix_room), tails = static_cast<std::int64_t>(a.tail_room);
@@ -313,7 +313,8 @@ Passed run_passes(Machine& machine, const Draw& d, const Job& job, Args a, std::
     Outcome outcome;
     double values[kFirstFixes];
   };
-  const std::int64_t likely = std::min<std::int64_t>({kFirstFixes, fixes, polar ? d.n / 32 + 64 : d.n / 12'000 + 64});
+  const std::int64_t one_in = polar ? 32 : d.dtype == DType::float64 ? 48'000 : 8'000;
+  const std::int64_t likely = std::min({kFirstFixes, fixes, d.n / one_in + 64});
   const auto first = std::make_unique<First>();
   machine.download(first.get(), a.outcome, static_cast<std::int64_t>(sizeof(Outcome)) + likely * 8);
   const Outcome& outcome = first->outcome;
@@ -367,8 +368,7 @@ bool run_selection(Machine& machine, const Draw& d, const Job& job, Args& a, i64
     std::int64_t blocks = 0, words = 0;
     if (d.kind == Draw::Kind::normal) {
       const std::int64_t tile = kNormalItems * job.item_bits / 64, tiles = ceil_div(wanted_words, tile);
-      a.chunk = ceil_div(tiles, machine.multiprocessors * kNormalBlocks * kWarps);
-      blocks = ceil_div(tiles, a.chunk * kWarps);
+      blocks = std::min(ceil_div(tiles, kWarps), machine.multiprocessors * kNormalBlocks);
       words = tiles * tile;
     } else {
       a.chunk = kTileWords / kWarps * ceil_div(ceil_div(wanted_words, kTileWords), machine.most_blocks);

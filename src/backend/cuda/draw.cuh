@@ -13,6 +13,7 @@
 #define GALOP_DRAW_KEEP(kind, x) asm volatile("" : "+" kind(x))
 #define GALOP_DRAW_IS_GLOBAL(p) __builtin_assume(__isGlobal(p))
 #define GALOP_DRAW_LOG1P(x) log1p(x)
+#define GALOP_DRAW_LOGF(x) __logf(x)
 #define GALOP_DRAW_EXP(x) exp(x)
 #endif
 

@@ -76,7 +76,7 @@ struct Args {
   i64 first;  // items before it are no part of the stream
   i64 n;      // numbers wanted
   void* out;
-  i64 chunk;   // words: of a block (direct), of a warp (selections); tiles of a warp (normals)
+  i64 chunk;   // words: of a block (direct), of a warp (selections)
   u32 packed;  // the numbers of a word can be stored at once
   u32 scaled, lemire;
   double low, range;

@@ -156,12 +156,19 @@ u32 normal_step(const Args& a, const Draws<P, Source>& from, double* tail) {
   if (layer == 0) {
     GALOP_DRAW_ROLLED
     for (u32 taken = 3; taken <= kStepUnits && step == 0; taken += 2) {
-      const auto u = P::unit(draws.next());
-      const auto xx = -P::inverse_r(z) * P::log1p_of(-u);
-      const auto yy = -P::log1p_of(-P::unit(draws.next()));
-      const double left = static_cast<double>(yy + yy), right = static_cast<double>(xx * xx);
-      doubtful = doubtful || fabs(left - right) <= GALOP_DRAW_DOUBT * P::kMargin * (left + right);
-      if (yy + yy > xx * xx) {
+      const auto u = P::unit(draws.next()), v = P::unit(draws.next());
+      // Mostly a rough logarithm will do.
+      const float x = static_cast<float>(P::inverse_r(z)) * GALOP_DRAW_LOGF(static_cast<float>(1.0 - u));
+      const float rough = x * x + 2.0f * GALOP_DRAW_LOGF(static_cast<float>(1.0 - v));  // below 0: accepts
+      bool accepts = rough < 0;
+      if (!(fabs(static_cast<double>(rough)) > 0.01 + 0.01 * static_cast<double>(x * x))) {
+        const auto xx = -P::inverse_r(z) * P::log1p_of(-u);
+        const auto yy = -P::log1p_of(-v);
+        const double left = static_cast<double>(yy + yy), right = static_cast<double>(xx * xx);
+        doubtful = doubtful || fabs(left - right) <= GALOP_DRAW_DOUBT * P::kMargin * (left + right);
+        accepts = yy + yy > xx * xx;
+      }
+      if (accepts) {
         step = taken | kTail | kMakes;
         *tail = static_cast<double>((bits >> 17) & 1 ? -u : u);
       }
@@ -317,6 +324,11 @@ void find_chain(const Args& a, Chain& c, i64 item0, int lane) {
   }
 }
 
+/// The first of a warp's tiles, of which all have as many, or one more.
+inline i64 first_tile(const Args& a, i64 warp) {
+  return static_cast<i64>(static_cast<u64>(warp) * static_cast<u64>(a.tiles) / (static_cast<u64>(gridDim.x) * kWarps));
+}
+
 template <class P, class Source>
 void normal_find(const Args& a) {
   using Unit = typename P::Unit;
@@ -329,8 +341,8 @@ void normal_find(const Args& a) {
   __syncthreads();
   Chain& c = chains[warp];
   u32* const rows = reinterpret_cast<u32*>(c.rows);
-  const i64 first = (static_cast<i64>(blockIdx.x) * kWarps + warp) * a.chunk;
-  const int tiles = static_cast<int>(first + a.chunk < a.tiles ? a.chunk : a.tiles - first);
+  const i64 my_warp = static_cast<i64>(blockIdx.x) * kWarps + warp, first = first_tile(a, my_warp);
+  const int tiles = static_cast<int>(first_tile(a, my_warp + 1) - first);
   u32 mine = 0;
   if (tiles > 0) {
     Source s = Source::behind_lead(a.stream, first * kWords + (kMostLead - kLead + lane));
@@ -397,8 +409,9 @@ void normal_write(const Args& a) {
   const Row* const mine = rows + lane * kItems / 32;
   const int place = lane * kItems % 32;
   const u32 lower = (1u << place) - 1;
-  i64 tile = (static_cast<i64>(blockIdx.x) * kWarps + warp) * a.chunk;
-  const i64 end = tile + a.chunk < a.tiles ? tile + a.chunk : a.tiles;
+  const i64 my_warp = static_cast<i64>(blockIdx.x) * kWarps + warp;
+  i64 tile = first_tile(a, my_warp);
+  const i64 end = first_tile(a, my_warp + 1);
   if (tile >= end) return;
   Source s(a.stream, tile * kWords + lane);
   u64 next = a.makes[tile * (kNormalRows / 2) + lane];

@@ -189,6 +189,7 @@ inline double doubt = 1;
 #define GALOP_DRAW_BY_FOUR
 #define GALOP_DRAW_KEEP(kind, x) static_cast<void>(x)
 #define GALOP_DRAW_IS_GLOBAL(p)
+#define GALOP_DRAW_LOGF(x) std::log(x)
 #define GALOP_DRAW_LOG1P(x) wrong(std::log1p(x))
 #define GALOP_DRAW_EXP(x) wrong(std::exp(x))
 #define __shared__ static
