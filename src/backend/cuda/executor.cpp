@@ -181,7 +181,7 @@ void CudaExecutor::enqueue(CUfunction function, Grid grid, Grid block, unsigned 
   const auto here = context_.enter();
   CUresult r = CUDA_SUCCESS;
   if (is_injected(Fault::launch)) r = CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
-  constexpr unsigned kPlainShared = 48 << 10;  // more has to be asked for
+  constexpr unsigned kPlainShared = 32 << 10;  // more has to be asked for: of 48 KiB, some may be the kernel's already
   if (r == CUDA_SUCCESS && shared_bytes > kPlainShared)
     r = context_.cuda.cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                          static_cast<int>(shared_bytes));

@@ -15,14 +15,15 @@ std::string LibraryKernel::key() const { return std::string(file) + "\n" + head;
 std::string LibraryKernel::source() const { return prelude(with_complex) + "namespace g {\n" + head + "}\n" + text; }
 
 void launch(CudaExecutor& gpu, const LibraryKernel& k, std::int64_t blocks, std::initializer_list<const void*> args,
-            const std::string& what) {
+            const std::string& what, std::int64_t shared_bytes) {
   if (blocks == 0) return;
   if (blocks > 0x7fffffff) throw Error("[cuda] " + what + " is too large for one launch");
   const CUfunction f = gpu.kernel(
       k.key(), [&] { return k.source(); }, k.entry);
   std::vector<void*> parameters;
   for (const void* a : args) parameters.push_back(const_cast<void*>(a));
-  gpu.launch(f, {static_cast<unsigned>(blocks)}, {kLibraryThreads}, 0, parameters.data(), what);
+  gpu.launch(f, {static_cast<unsigned>(blocks)}, {kLibraryThreads}, static_cast<unsigned>(shared_bytes),
+             parameters.data(), what);
 }
 
 std::string join_function(Op op, DType t) {

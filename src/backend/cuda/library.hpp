@@ -74,7 +74,7 @@ constexpr unsigned kLibraryThreads = 256;
 
 /// Blocks of 256 threads; `args` are addresses of the parameters. `what` names the operation, with sizes.
 void launch(CudaExecutor& gpu, const LibraryKernel& k, std::int64_t blocks, std::initializer_list<const void*> args,
-            const std::string& what);
+            const std::string& what, std::int64_t shared_bytes = 0);
 
 /// "using S = …;" and `S join(S, S)` (or `S join(S)`) for a row of ops.def that maps a dtype to itself; float16 goes
 /// through float and is rounded.

@@ -284,6 +284,11 @@ class Lowering {
   // Words: of how many tiles one is looked at, the room, the state; the caller fills them in, and the blocks.
   void pack() {
     merge(d_);
+    if (d_.shape.size() == 0) {
+      d_.shape = {1};
+      d_.folded = {0};
+      for (Reach& r : d_.reach) r.strides = {r.memory() ? itemsize(r.dtype) : 0};
+    }
     if (d_.shape.size() != 1) throw Error("[cuda] only one axis can be packed; got " + describe(plan_));
     out_.kind = Kind::pack;
     out_.axes = 1;
@@ -293,6 +298,7 @@ class Lowering {
     for (std::size_t i = 0; i < operands_; ++i)
       if (d_.reach[i].memory()) bytes += itemsize(modes[i].dtype);
     out_.strips = bytes <= kPackBytes ? kPackElements : kPackElements / 2;
+    if (itemsize(plan_.outputs[1].dtype) == 16) out_.strips = kPackElements / 4;
     out_.words = {0, 0, 0};
     extents();
     split(std::move(modes));

@@ -28,8 +28,9 @@ std::int64_t run_pack(CudaExecutor& gpu, const Plan& plan, std::int64_t every, s
   const CUfunction kernel = gpu.kernel(
       l.key, [&] { return pack_source(plan, l, kKernelName); }, kKernelName);
   void* parameters[] = {l.words.data()};
-  gpu.launch(kernel, {static_cast<unsigned>(std::min(blocks_for(tiles, every), kPackBlocks))}, {kLibraryThreads}, 0,
-             parameters, "pack of " + describe(plan));
+  gpu.launch(kernel, {static_cast<unsigned>(std::min(blocks_for(tiles, every), kPackBlocks))}, {kLibraryThreads},
+             every == 1 ? static_cast<unsigned>(2 * tile * itemsize(plan.outputs[1].dtype)) : 0, parameters,
+             "pack of " + describe(plan));
   std::int64_t count = 0;
   gpu.download(&count, state.data() + 8, 8);
   return count;

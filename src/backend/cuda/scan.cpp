@@ -91,13 +91,11 @@ void by_lines(CudaExecutor& gpu, const Problem& p, std::int64_t lanes) {
 void by_tiles(CudaExecutor& gpu, const Problem& p) {
   const std::int64_t item = itemsize(p.t);
   const std::int64_t vec = p.vectors(16) ? 16 / item : 1;
-  const std::int64_t rows = vec == 1 ? (item == 16 ? 8 : 16) : std::min<std::int64_t>(8, 32 / vec);
+  const std::int64_t rows = item == 16 ? 4 : std::min<std::int64_t>(8, 32 / vec);
   const std::int64_t tile = 8 * 32 * vec * rows;
   const std::int64_t tiles = blocks_for(p.n, tile), groups = blocks_for(tiles, kTileGroup),
                      sections = blocks_for(groups, kSection);
-  // As many blocks on a multiprocessor as leave the values of two tiles in registers.
-  const LibraryKernel k = p.kernel(
-      "scan_tiles", define("VEC", vec) + define("ROWS", rows) + define("MANY", tiles > 1) + define("BLOCKS", 2));
+  const LibraryKernel k = p.kernel("scan_tiles", define("VEC", vec) + define("ROWS", rows) + define("MANY", tiles > 1));
   const std::int64_t all = p.lines * tiles;
   if (all > kMostTiles) throw Error("[cuda] " + p.what + " is too large for one launch");
   // A ticket and the folds of tiles, groups and sections, a flag beside every four bytes; all zero.
@@ -112,7 +110,7 @@ void by_tiles(CudaExecutor& gpu, const Problem& p) {
   launch(gpu, k, tiles > 1 ? std::min(all, kTileBlocks) : all,
          {p.axes.data(), &p.lines, &p.n, &tiles, &p.in, &p.in_step, &p.out, &p.out_step, &ticket, &tile_folds,
           &group_folds, &section_folds},
-         p.what);
+         p.what, tiles > 1 ? kLibraryThreads * rows * (vec + 1) * item : 0);
 }
 
 void by_pieces(CudaExecutor& gpu, const Problem& p, std::int64_t length) {

@@ -1,5 +1,5 @@
 // Running folds. In front of it: S and join, AXES (of lines), IN_BYTES and OUT_BYTES (1: not aligned, element by
-// element), and what the kernel of the program needs: VEC, ROWS, MANY and BLOCKS (of a multiprocessor), or LANES, or PHASE.
+// element), and what the kernel of the program needs: VEC, ROWS and MANY, or LANES, or PHASE.
 namespace g {
 
 struct Axis {
@@ -71,12 +71,21 @@ inline void write_row(const Tile& t, i64 n, i64 step, int r, const S (&v)[VEC]) 
   }
 }
 
-extern "C" __global__ void __launch_bounds__(256, BLOCKS)
+// What a thread keeps of a tile that waits: in shared memory, where nobody else looks.
+struct Kept {
+  S v[ROWS][256][VEC], before[ROWS][256];
+};
+
+// A block goes through three tiles at once: one is being read, one is folded in itself and announced, and the one before,
+// which has been announced a turn ago, so that its wait is short, is finished and written.
+extern "C" __global__ void __launch_bounds__(256, 2)
     scan_tiles(const __grid_constant__ Lines lines, i64 line_count, i64 n, i64 tiles, const char* in, i64 in_step,
                char* out, i64 out_step, u32* ticket, u64* tile_folds, u64* group_folds, u64* section_folds) {
-  __shared__ S rows[8][ROWS], totals[8];
+  extern __shared__ __align__(16) char shared[];
+  Kept& kept = *reinterpret_cast<Kept*>(shared);
+  __shared__ S rows[2][8][ROWS], totals[2][8];
   __shared__ u32 taken;
-  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, me = (int)threadIdx.x;
   const u32 all = (u32)(tiles * line_count);
   const auto find = [&](u32 at) {
     Tile t{at, 0, in, out};
@@ -89,93 +98,122 @@ extern "C" __global__ void __launch_bounds__(256, BLOCKS)
     t.whole = ((i64)t.number + 1) * kTile <= n;
     return t;
   };
-
-  u32 mine = blockIdx.x, next = all;
-  if (MANY) {
-    if (threadIdx.x == 0) {
-      taken = atomicAdd(ticket, 1u);
-      next = atomicAdd(ticket, 1u);
+  const auto folds = [&](const Tile& t) {
+    const i64 line = t.line, groups = (tiles + kGroup - 1) / kGroup, sections = (groups + kSection - 1) / kSection;
+    return Folds{tile_folds + line * tiles * kPieces, group_folds + line * groups * kPieces,
+                 section_folds + line * sections * kPieces};
+  };
+  const auto own_of = [&](int side) {
+    S own = totals[side][0];
+    for (int k = 1; k < 8; ++k) own = join(own, totals[side][k]);
+    return own;
+  };
+  // Joins what comes before the tile with what is inside, and writes it.
+  const auto finish = [&](const Tile& tile, int side, S x, bool has, const auto& v_of, const auto& before_of) {
+    for (int k = 0; k < warp; ++k) {
+      x = has ? join(x, totals[side][k]) : totals[side][k];
+      has = true;
     }
+#pragma unroll
+    for (int r = 0; r < ROWS; ++r) {
+      const S left = up(before_of(r), 1);
+      S v[VEC];
+#pragma unroll
+      for (int j = 0; j < VEC; ++j) v[j] = v_of(r, j);
+      if (has || lane > 0) {
+        const S y = !has ? left : lane > 0 ? join(x, left) : x;
+#pragma unroll
+        for (int j = 0; j < VEC; ++j) v[j] = join(y, v[j]);
+      }
+      if (r + 1 < ROWS) x = has ? join(x, rows[side][warp][r]) : rows[side][warp][r];
+      has = true;
+      write_row(tile, n, out_step, r, v);
+    }
+  };
+
+  u32 mine = blockIdx.x;
+  if (MANY) {
+    if (me == 0) taken = atomicAdd(ticket, 1u);
     __syncthreads();
     mine = taken;
     if (mine >= all) return;
     __syncthreads();
   }
-  Tile tile = find(mine), coming = tile;
+  Tile tile = find(mine), waiting = tile;
   S v[ROWS][VEC], w[ROWS][VEC];
   read_tile(tile, n, in_step, v);
-  while (true) {
-    S before[ROWS];
-#pragma unroll
-    for (int r = 0; r < ROWS; ++r) {
-#pragma unroll
-      for (int j = 1; j < VEC; ++j) v[r][j] = join(v[r][j - 1], v[r][j]);
-      before[r] = v[r][VEC - 1];
-    }
-#pragma unroll
-    for (int d = 1; d < 32; d *= 2)
+  int side = 0;
+  for (bool first = true;; first = false, side ^= 1) {
+    const bool live = mine < all;
+    u32 next = all;
+    if (MANY && me == 0 && live) next = atomicAdd(ticket, 1u);
+    S before[ROWS], own = {};
+    if (live) {
 #pragma unroll
       for (int r = 0; r < ROWS; ++r) {
-        const S other = up(before[r], d);
-        if (lane >= d) before[r] = join(other, before[r]);
-      }
-    if (lane == 31) {
-      S sum = before[0];
-      rows[warp][0] = sum;
 #pragma unroll
-      for (int r = 1; r < ROWS; ++r) {
-        rows[warp][r] = before[r];
-        sum = join(sum, before[r]);
+        for (int j = 1; j < VEC; ++j) v[r][j] = join(v[r][j - 1], v[r][j]);
+        before[r] = v[r][VEC - 1];
       }
-      totals[warp] = sum;
+#pragma unroll
+      for (int d = 1; d < 32; d *= 2)
+#pragma unroll
+        for (int r = 0; r < ROWS; ++r) {
+          const S other = up(before[r], d);
+          if (lane >= d) before[r] = join(other, before[r]);
+        }
+      if (lane == 31) {
+        S sum = before[0];
+        rows[side][warp][0] = sum;
+#pragma unroll
+        for (int r = 1; r < ROWS; ++r) {
+          rows[side][warp][r] = before[r];
+          sum = join(sum, before[r]);
+        }
+        totals[side][warp] = sum;
+      }
     }
-    if (MANY && threadIdx.x == 0) taken = next;
+    if (MANY && me == 0) taken = next;
     __syncthreads();
-
-    bool has = MANY && tile.number > 0, more = false;
-    S x = {};
-    if (MANY) {
-      const i64 groups = (tiles + kGroup - 1) / kGroup, sections = (groups + kSection - 1) / kSection;
-      S own = {};
-      if (threadIdx.x == 0) {
-        own = totals[0];
-        for (int k = 1; k < 8; ++k) own = join(own, totals[k]);
+    if (!MANY) {
+      finish(
+          tile, side, S{}, false, [&](int r, int j) { return v[r][j]; }, [&](int r) { return before[r]; });
+      return;
+    }
+    mine = taken;
+    Tile coming = tile;
+    if (live) {
+      if (me == 0) {
+        own = own_of(side);
+        announce(tile.number, own, folds(tile));
       }
-      const i64 at = (i64)tile.line;
-      x = fold_before(tile.number, own, tile_folds + at * tiles * kPieces, group_folds + at * groups * kPieces,
-                      section_folds + at * sections * kPieces, [&] {
-                        // The next tile is on its way while this one waits for those before it.
-                        more = taken < all;
-                        if (!more) return;
-                        coming = find(taken);
-                        read_tile(coming, n, in_step, w);
-                      });
-      if (threadIdx.x == 0) next = atomicAdd(ticket, 1u);
+      if (mine < all) {
+        coming = find(mine);
+        read_tile(coming, n, in_step, w);
+      }
     }
-
-    for (int k = 0; k < warp; ++k) {
-      x = has ? join(x, totals[k]) : totals[k];
-      has = true;
+    if (!first) {
+      S old = {};
+      if (me == 0) old = own_of(side ^ 1);
+      const S x = fold_before(waiting.number, old, folds(waiting));
+      finish(
+          waiting, side ^ 1, x, waiting.number > 0, [&](int r, int j) { return kept.v[r][me][j]; },
+          [&](int r) { return kept.before[r][me]; });
     }
+    if (!live) return;
+    announce_group(tile.number, own, folds(tile));
 #pragma unroll
     for (int r = 0; r < ROWS; ++r) {
-      const S left = up(before[r], 1);
-      if (has || lane > 0) {
-        const S y = !has ? left : lane > 0 ? join(x, left) : x;
 #pragma unroll
-        for (int j = 0; j < VEC; ++j) v[r][j] = join(y, v[r][j]);
+      for (int j = 0; j < VEC; ++j) {
+        kept.v[r][me][j] = v[r][j];
+        v[r][j] = w[r][j];
       }
-      if (r + 1 < ROWS) x = has ? join(x, rows[warp][r]) : rows[warp][r];
-      has = true;
-      write_row(tile, n, out_step, r, v[r]);
+      kept.before[r][me] = before[r];
     }
-    if (!more) return;
-    __syncthreads();  // what is shared has been read
+    waiting = tile;
     tile = coming;
-#pragma unroll
-    for (int r = 0; r < ROWS; ++r)
-#pragma unroll
-      for (int j = 0; j < VEC; ++j) v[r][j] = w[r][j];
+    __syncthreads();  // everybody has read `taken`
   }
 }
 #endif

@@ -65,57 +65,68 @@ inline S fold_lanes(S y, int lane, int count) {
   return y;
 }
 
-/// The fold of the tiles before tile `number`, for all 256 threads of its block; meaningless for tile 0. Thread 0 says what
-/// its `own` fold is. Its tree depends on the number alone: (sections before its own) joined with (groups before its own
-/// in the section) joined with (tiles before it in its group). Only sections wait for each other in a chain, which is
-/// short. Tiles before it must have started. `meanwhile` runs once the own fold is on its way. The folds' words are zero
-/// at first.
-template <class F>
-inline S fold_before(u32 number, S own, u64* tile_folds, u64* group_folds, u64* section_folds, F meanwhile) {
+/// Where a line's tiles publish; its words are zero at first.
+struct Folds {
+  u64 *tiles, *groups, *sections;
+};
+
+// The fold of the first `count` tiles of a group, for thread 0, once all threads have met again.
+inline void fold_tiles(const u64* first, int count, S* parts) {
+  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+  if (warp * 32 >= count) return;
+  S y = {};
+  if ((int)threadIdx.x < count) y = await<false>(first + (i64)threadIdx.x * kPieces);
+  __syncwarp();
+  y = fold_lanes(y, lane, min(32, count - warp * 32));
+  if (lane == 0) parts[warp] = y;
+}
+inline S join_parts(const S* parts, int count) {
+  S y = parts[0];
+  for (int k = 1; k * 32 < count; ++k) y = join(y, parts[k]);
+  return y;
+}
+
+/// A tile's own fold, for thread 0 to say.
+inline void announce(u32 number, S own, const Folds& f) { publish(f.tiles + (i64)number * kPieces, own); }
+
+/// Once a tile has been announced, and the block has finished those before it: the last tile of a group says the group's
+/// fold. For all 256 threads; thread 0 knows the tile's own fold.
+inline void announce_group(u32 number, S own, const Folds& f) {
+  __shared__ S parts[kGroup / 32];
+  if (number % kGroup != kGroup - 1) return;
+  fold_tiles(f.tiles + (i64)(number - (kGroup - 1)) * kPieces, kGroup - 1, parts);
+  __syncthreads();
+  if (threadIdx.x == 0)
+    publish(f.groups + (i64)(number / kGroup) * kPieces, join(join_parts(parts, kGroup - 1), own));
+}
+
+/// The fold of the tiles before tile `number`, which has been announced, for all 256 threads of its block; meaningless for
+/// tile 0. Its tree depends on the number alone: (sections before its own) joined with (groups before its own in the
+/// section) joined with (tiles before it in its group). Only sections wait for each other in a chain, which is short.
+/// Tiles before it must have started.
+inline S fold_before(u32 number, S own, const Folds& f) {
   __shared__ S parts[kGroup / 32], groups_before, sections_before;
   const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
   const u32 group = number / kGroup, section = group / kSection;
   const int place = (int)(number % kGroup), group_place = (int)(group % kSection);
-  u64* const tile_fold = tile_folds + (i64)number * kPieces;
-  u64* const group_fold = group_folds + (i64)group * kPieces;
-  u64* const section_fold = section_folds + (i64)section * kPieces;
-  const auto tiles_before = [&] {
-    S y = parts[0];
-    for (int k = 1; k * 32 < place; ++k) y = join(y, parts[k]);
-    return y;
-  };
-  if (threadIdx.x == 0) publish(tile_fold, own);
-  meanwhile();
-  if (warp * 32 < place) {
-    S y = {};
-    if ((int)threadIdx.x < place) y = await<false>(tile_fold - (place - (int)threadIdx.x) * kPieces);
-    __syncwarp();
-    y = fold_lanes(y, lane, min(32, place - warp * 32));
-    if (lane == 0) parts[warp] = y;
-  }
-  if (place == kGroup - 1) {  // before it waits for anything outside
-    __syncthreads();
-    if (threadIdx.x == 0) publish(group_fold, join(tiles_before(), own));
-  }
+  fold_tiles(f.tiles + (i64)(number - (u32)place) * kPieces, place, parts);
   if (warp == kGroup / 32) {
     S y = {};
-    if (lane < group_place) {
-      const u64* const at = group_fold - (group_place - lane) * kPieces;
-      y = place == kGroup - 1 ? await<false>(at) : await<true>(at);
-    }
+    if (lane < group_place) y = await<true>(f.groups + (i64)(group - (u32)(group_place - lane)) * kPieces);
     __syncwarp();
     y = fold_lanes(y, lane, group_place);
     if (lane == 0) groups_before = y;
   } else if (warp == kGroup / 32 + 1) {
-    if (lane == 0 && section > 0) sections_before = await<true>(section_fold - kPieces);
+    if (lane == 0 && section > 0) sections_before = await<true>(f.sections + (i64)(section - 1) * kPieces);
     __syncwarp();
   }
   __syncthreads();
   S x = {};
-  if (place > 0) x = tiles_before();
+  if (place > 0) x = join_parts(parts, place);
   if (group_place > 0) x = place > 0 ? join(groups_before, x) : groups_before;
   if (section > 0) x = place > 0 || group_place > 0 ? join(sections_before, x) : sections_before;
-  if (threadIdx.x == 0 && place == kGroup - 1 && group_place == kSection - 1) publish(section_fold, join(x, own));
+  if (threadIdx.x == 0 && place == kGroup - 1 && group_place == kSection - 1)
+    publish(f.sections + (i64)section * kPieces, join(x, own));
   return x;
 }
 

@@ -20,7 +20,7 @@ std::string lines(int axes, bool bytes) {
   return define("AXES", axes) + define("IN_BYTES", bytes) + define("OUT_BYTES", bytes);
 }
 std::string tiles(int vec, int rows, bool many) {
-  return define("VEC", vec) + define("ROWS", rows) + define("MANY", many) + define("BLOCKS", vec > 1 ? 4 : 3);
+  return define("VEC", vec) + define("ROWS", rows) + define("MANY", many);
 }
 LibraryKernel scanning(Op op, DType t, const std::string& macros) {
   return {"scan.cuh", kScanText, "scan", join_function(op, t) + macros, is_complex(t)};
