@@ -22,9 +22,11 @@ constexpr std::int64_t kTileBytes = 48 << 10;  // of shared memory, for all turn
 constexpr int kStrips = 4;                     // rows a thread takes
 constexpr int kStripLanes = 16;                // elements that it takes in them, at most
 constexpr std::int64_t kStripBytes = 256;      // and bytes of operands, at most: they are all in registers
-constexpr int kPackElements = 16;              // elements that a thread packs, half of them where values and operands
-constexpr std::int64_t kPackBytes = 24;        // take more bytes: they are in registers
-constexpr int kHeavyLanes = 4;                 // elements whose functions are computed side by side
+// Elements that a thread packs: two tiles of 8-byte values fit the 64 KiB that a block may have everywhere. Half of
+// them where values and operands take more bytes: they are in registers.
+constexpr int kPackElements = 14;
+constexpr std::int64_t kPackBytes = 24;
+constexpr int kHeavyLanes = 4;   // elements whose functions are computed side by side
 constexpr int kHeavySteps = 16;  // functions of a tape, at most: beyond, the code would be long to compile and to fetch
 
 int alignment(DType t) { return is_complex(t) ? itemsize(t) / 2 : itemsize(t); }
@@ -298,7 +300,6 @@ class Lowering {
     for (std::size_t i = 0; i < operands_; ++i)
       if (d_.reach[i].memory()) bytes += itemsize(modes[i].dtype);
     out_.strips = bytes <= kPackBytes ? kPackElements : kPackElements / 2;
-    if (itemsize(plan_.outputs[1].dtype) == 16) out_.strips = kPackElements / 4;
     out_.words = {0, 0, 0};
     extents();
     split(std::move(modes));

@@ -43,7 +43,8 @@ std::int64_t estimate_kept(CudaExecutor& gpu, const Plan& plan) {
   if (n * itemsize(plan.outputs[1].dtype) <= kSmallBytes) return n;
   const std::int64_t tile = kLibraryThreads * lower(plan).strips, tiles = blocks_for(n, tile);
   const std::int64_t every = std::max<std::int64_t>(2, tiles / kSampleTiles);
-  const auto looked = static_cast<double>(std::min(n, blocks_for(tiles, every) * tile));
+  const std::int64_t missing = (tiles - 1) % every == 0 ? tiles * tile - n : 0;  // of the last tile
+  const auto looked = static_cast<double>(blocks_for(tiles, every) * tile - missing);
   const double share = std::min(1.0, static_cast<double>(run_pack(gpu, plan, every, 0)) / looked);
   // Six standard deviations of independent elements, and some for those that are not.
   const double margin = 6 * std::sqrt(share * (1 - share) / looked) + 1.0 / 256;

@@ -41,8 +41,8 @@ class CudaPack : public CudaLibrary {
 };
 
 TEST_F(CudaPack, SizesSharesAndRooms) {
-  // Around tiles of 4096 and groups of 128 of them, and a section of 32 groups.
-  for (const std::int64_t n : {1, 31, 4095, 4096, 4097, 300'001, 128 * 4096 + 1, 20'000'003}) {
+  // Around tiles of 3584 and groups of 128 of them, and a section of 32 groups.
+  for (const std::int64_t n : {1, 31, 3583, 3584, 3585, 300'001, 128 * 3584 + 1, 20'000'003}) {
     std::vector<double> x(static_cast<std::size_t>(n));
     std::vector<float> key(x.size());
     for (std::size_t i = 0; i < x.size(); ++i) {
