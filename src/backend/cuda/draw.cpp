@@ -315,7 +315,7 @@ Passed run_passes(Machine& machine, const Draw& d, const Job& job, Args a, std::
   };
   const std::int64_t one_in = polar ? 32 : d.dtype == DType::float64 ? 48'000 : 8'000;
   const std::int64_t likely = std::min({kFirstFixes, fixes, d.n / one_in + 64});
-  const auto first = std::make_unique<First>();
+  const auto first = std::make_unique_for_overwrite<First>();
   machine.download(first.get(), a.outcome, static_cast<std::int64_t>(sizeof(Outcome)) + likely * 8);
   const Outcome& outcome = first->outcome;
 

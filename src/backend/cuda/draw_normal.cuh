@@ -286,8 +286,11 @@ void find_chain(const Args& a, Chain& c, i64 item0, int lane) {
       c.special[slot] = static_cast<u16>(r * 32 + __ffs(static_cast<int>(row)) - 1);
   }
   __syncwarp();
-  if (c.specials > kSpecials) a.outcome->trouble = 2;
-  const int found = c.specials < kSpecials ? static_cast<int>(c.specials) : kSpecials;
+  if (c.specials > kSpecials) {  // no random numbers: the host's
+    a.outcome->trouble = 2;
+    return;
+  }
+  const int found = static_cast<int>(c.specials);
   GALOP_DRAW_ROLLED
   for (int n = lane; n < found; n += 32) {
     const int i = c.special[n], word = i / kItems;

@@ -296,6 +296,20 @@ TEST_F(DrawOnHost, LogarithmInTwoDoubles) {
   }
 }
 
+TEST_F(DrawOnHost, TilesThatAreAllSpecialAreTheHosts) {
+  const draw::NormalTables tables{};  // whose bounds no draw is below
+  const std::vector<draw::u32> words(2 * (draw::kNormalItems + draw::kStepUnits), 1);
+  std::vector<draw::u64> makes(draw::kNormalRows / 2), warps(draw::kWarps), blocks(1);
+  draw::Outcome outcome{};
+  draw::Args a{};
+  a.stream.words = words.data();
+  a.stream.word_count = static_cast<std::int64_t>(words.size());
+  a.tables = &tables, a.outcome = &outcome;
+  a.tiles = 1, a.makes = makes.data(), a.warp_counts = warps.data(), a.block_counts = blocks.data();
+  machine_.launch(draw::Kernel::mt19937_normal64_find, 1, a, "");
+  EXPECT_EQ(outcome.trouble, 2u);
+}
+
 TEST_F(DrawOnHost, RefusesWhatItCannot) {
   Request r;
   double out[4] = {};
