@@ -1,6 +1,7 @@
 // Galop's exceptions: one C++ class for each of Python's that NumPy raises.
 #pragma once
 
+#include <exception>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -73,6 +74,13 @@ class FileError : public Error {
  private:
   int code_;
   std::string file_;
+};
+
+/// Work that an interrupt check (galop/engine.hpp) has ended: Python's KeyboardInterrupt. No Error, so that who catches
+/// those does not stop it on its way.
+class Interrupted : public std::exception {
+ public:
+  const char* what() const noexcept override { return "[galop] interrupted"; }
 };
 
 }  // namespace galop

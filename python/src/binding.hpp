@@ -88,14 +88,26 @@ void remember_policy();
 /// Work on fewer elements keeps the GIL: giving it up and taking it back would take longer.
 inline constexpr std::int64_t kLongWork = 1 << 15;
 
+/// Gives the GIL up and takes it back; meanwhile Ctrl-C ends long work of the main thread with Interrupted. The engine
+/// does the same by itself when a kernel is long or when it must wait for another thread.
+class WithoutGil {
+ public:
+  WithoutGil();
+  ~WithoutGil();
+  WithoutGil(const WithoutGil&) = delete;
+  WithoutGil& operator=(const WithoutGil&) = delete;
+
+ private:
+  void* state_;
+};
+
 /// Runs f without the GIL when it may take long. The engine never asks for the GIL while it holds its lock (owners of
 /// foreign memory go through release_later), so waiting here cannot deadlock. f must work on copies of handles: other
 /// threads may rebind the objects.
 template <class F>
 decltype(auto) without_gil(std::int64_t elements, F&& f) {
   if (elements < kLongWork) return f();
-  remember_policy();
-  nb::gil_scoped_release release;
+  const WithoutGil away;
   return f();
 }
 
@@ -236,6 +248,7 @@ void bind_interop(nb::module_& m);
 void bind_device(nb::module_& m);
 void bind_dlpack(nb::module_& m);
 void bind_faults(nb::module_& m);
+void bind_gil();
 void bind_io(nb::module_& m);
 void bind_random(nb::module_& m);
 

@@ -149,7 +149,7 @@ void bind_device(nb::module_& m) {
   m.def("transfers", &transfer_counts);
   m.def("synchronize", [](nb::handle d) {
     const Device device = to_device(d);
-    nb::gil_scoped_release release;
+    const WithoutGil away;
     synchronize(device);
   });
   m.def("wait_for", [](int ordinal, std::uintptr_t stream) { cuda_backend(ordinal).wait_for(stream); });

@@ -34,7 +34,7 @@ nb::object load_path(nb::bytes file, nb::handle mode) {
   const auto path = to_path(file);
   const MapMode m = to_mode(mode);
   return wrap_object([&] {
-    nb::gil_scoped_release release;
+    const WithoutGil away;
     return load(path, m);
   }());
 }
@@ -46,7 +46,7 @@ nb::object load_bytes(nb::bytes file) {
 void save_path(nb::bytes file, nb::handle a) {
   const auto path = to_path(file);
   const array x = as_array(a.ptr());
-  nb::gil_scoped_release release;
+  const WithoutGil away;
   save(path, x);
 }
 
@@ -70,7 +70,7 @@ NamedArrays to_named(nb::dict arrays) {
 void savez_path(nb::bytes file, nb::dict arrays, bool compressed) {
   const auto path = to_path(file);
   const NamedArrays all = to_named(arrays);
-  nb::gil_scoped_release release;
+  const WithoutGil away;
   compressed ? savez_compressed(path, all) : savez(path, all);
 }
 
@@ -127,7 +127,7 @@ void bind_io(nb::module_& m) {
       .def("read", [](const Npz& z, nb::handle name) {
         const std::string s = text(name);
         return wrap_object([&] {
-          nb::gil_scoped_release release;
+          const WithoutGil away;
           return z[s];
         }());
       });

@@ -95,6 +95,9 @@ void set_error() noexcept {
                            ? nb::steal(PyObject_CallFunction(PyExc_OSError, "isO", e.code(), e.what(), file.ptr()))
                            : nb::object();
     if (error.is_valid()) PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
+  } catch (const Interrupted&) {
+    // Python has heard of the signal, too, and raises what its handler does.
+    if (PyErr_CheckSignals() == 0) PyErr_SetNone(PyExc_KeyboardInterrupt);
   } catch (const nb::cast_error& e) {
     PyErr_SetString(PyExc_TypeError, e.what());
   } catch (const std::bad_alloc&) {
@@ -166,6 +169,8 @@ NB_MODULE(_galop, m) {
       std::rethrow_exception(p);
     } catch (const Error&) {
       set_error();
+    } catch (const Interrupted&) {
+      set_error();
     }
   });
   device_error = PyErr_NewExceptionWithDoc(
@@ -182,6 +187,7 @@ NB_MODULE(_galop, m) {
   bind_device(m);
   bind_dlpack(m);
   bind_faults(m);
+  bind_gil();
   bind_io(m);
   bind_random(m);
 }

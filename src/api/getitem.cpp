@@ -2,6 +2,7 @@
 #include "api/checks.hpp"
 #include "api/index.hpp"
 #include "backend/backend.hpp"
+#include "core/interrupt.hpp"
 #include "core/view.hpp"
 #include "galop/manipulate.hpp"
 #include "graph/build.hpp"
@@ -65,6 +66,7 @@ array gathered(const array& a, const api::Selection& s) {
     auto* from = static_cast<const char*>(graph::read_pointer(a, d)) + (s.view.offset - a.view().offset);
     b.places = const_cast<char*>(from);
     b.packed = graph::write_pointer(*packed, d);
+    const interrupt::Scope scope(true);
     backend_of(d).gather(b);
   });
   return packed->with_view(std::move(result));
@@ -83,6 +85,7 @@ array compressed(const array& a, const array& mask) {
   graph::run_at(place, [&](Device d) {
     Backend& backend = backend_of(d);
     const void* bits = graph::read_pointer(m, d);
+    const interrupt::Scope scope(true);
     r = graph::make_empty({backend.count_true(bits, m.size())}, a.dtype(), {d, place.wish});
     if (r->size() > 0)
       backend.compress(bits, m.size(), a.itemsize(), graph::read_pointer(x, d), graph::write_pointer(*r, d));

@@ -3,6 +3,7 @@
 
 #include "api/checks.hpp"
 #include "backend/backend.hpp"
+#include "core/interrupt.hpp"
 #include "core/view.hpp"
 #include "galop/manipulate.hpp"
 #include "galop/ufunc.hpp"
@@ -37,8 +38,8 @@ double multiply_work(std::int64_t results, std::int64_t inner) {
 }
 
 /// Every product of a stack: a is (…, n, k), b (…, k, m), c (batch…, n, m), all of one dtype and c apart from the
-/// others.
-void multiply_all(const array& a, const array& b, const array& c, const graph::Place& place) {
+/// others; `fresh` when nobody sees c yet.
+void multiply_all(const array& a, const array& b, const array& c, const graph::Place& place, bool fresh) {
   if (c.size() == 0) return;
   View whole = batch_of(c.view(), 2);
   View batch_a = broadcast_view("matmul", batch_of(a.view(), 2), whole.shape);
@@ -58,6 +59,7 @@ void multiply_all(const array& a, const array& b, const array& c, const graph::P
     p.c = matrix(c, graph::write_pointer(c, d));
     p.a = matrix(a, graph::read_pointer(a, d));
     p.b = matrix(b, graph::read_pointer(b, d));
+    const interrupt::Scope scope(fresh);
     backend_of(d).matmul(p);
   });
 }
@@ -114,7 +116,7 @@ array product(std::string_view op, const array& x, const array& y, const array& 
     full.shape.push_back(1);
     full.strides.push_back(itemsize(t));
   }
-  multiply_all(a, b, r.with_view(std::move(full)), place);
+  multiply_all(a, b, r.with_view(std::move(full)), place, !in_place);
   if (!out) return r;
   if (!in_place) graph::assign(*out, r);
   return *out;

@@ -3,6 +3,7 @@
 
 #include "api/checks.hpp"
 #include "backend/backend.hpp"
+#include "core/interrupt.hpp"
 #include "core/view.hpp"
 #include "galop/ufunc.hpp"
 #include "graph/build.hpp"
@@ -232,6 +233,7 @@ std::vector<array> nonzero(const array& a) {
   graph::run_at(place, [&](Device d) {
     Backend& backend = backend_of(d);
     const void* bits = graph::read_pointer(m, d);
+    const interrupt::Scope scope(true);
     flat = graph::make_empty({backend.count_true(bits, m.size())}, DType::int64, {d, place.wish});
     if (flat.size() > 0) backend.positions(bits, m.size(), static_cast<std::int64_t*>(graph::write_pointer(flat, d)));
   });

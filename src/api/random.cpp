@@ -8,6 +8,7 @@
 #include "api/checks.hpp"
 #include "api/random_draw.hpp"
 #include "backend/backend.hpp"
+#include "core/interrupt.hpp"
 #include "core/view.hpp"
 #include "galop/create.hpp"
 #include "galop/manipulate.hpp"
@@ -27,8 +28,28 @@ namespace {
 using Size = std::optional<Dims>;
 
 // A part that a thread fills on its own must be worth the leap to its first element.
+constexpr std::int64_t kPolled = 1 << 18;  // elements between two looks for an interrupt
 template <class G>
 constexpr std::int64_t kPart = std::is_same_v<G, Mt19937> ? 1'000'000 : 1 << 16;
+
+/// fill(n, out) in pieces, between which it may be ended: then `bits` is as it was. For draws that give the same in
+/// one call and in several.
+template <class T, class Fill>
+void in_pieces(AnyBitStream& bits, std::size_t n, T* out, Fill&& fill) {
+  constexpr std::size_t kPiece = kPolled;
+  if (n < 4 * kPiece) return fill(n, out);
+  const interrupt::Scope scope(true);
+  const AnyBitStream before = bits;
+  try {
+    for (std::size_t at = 0; at < n; at += kPiece) {
+      interrupt::poll();
+      fill(std::min(kPiece, n - at), out + at);
+    }
+  } catch (const Interrupted&) {
+    bits = before;
+    throw;
+  }
+}
 
 /// A new array whose elements are written, in C order, by fill(n, out).
 template <class T, class Fill>
@@ -56,10 +77,14 @@ array filled_in_parts(AnyBitStream& bits, const Draw& d, const Dims& size, Fill&
           const auto count = static_cast<std::int64_t>(n);
           if (count < 2 * kPart<G>) return fill(g, n, out);
           G end = g;
+          const interrupt::Scope scope(true);
           cpu_backend().parallel(count, kPart<G>, [&](std::int64_t from, std::int64_t to) {
             G part = g;
             skip_random<T>(part, static_cast<std::uint64_t>(from));
-            fill(part, static_cast<std::size_t>(to - from), out + from);
+            for (std::int64_t at = from; at < to; at += kPolled) {
+              interrupt::poll();
+              fill(part, static_cast<std::size_t>(std::min(kPolled, to - at)), out + at);
+            }
             if (to == count) end = part;
           });
           g = end;
@@ -136,19 +161,31 @@ array scaled_normal(raw::RandomState& g, double loc, double scale, const Dims& s
       [&](DeviceBackend& device, std::int64_t n, void* out) {
         return polar_on(device, g, loc, scale, n, static_cast<double*>(out));
       },
-      [&](std::size_t n, void* out) { g.normal(loc, scale, n, static_cast<double*>(out)); });
+      [&](std::size_t n, void* out) {
+        const auto gauss = g.gauss();
+        try {
+          in_pieces(g.bits(), n, static_cast<double*>(out),
+                    [&](std::size_t k, double* to) { g.normal(loc, scale, k, to); });
+        } catch (const Interrupted&) {
+          g.set_gauss(gauss);
+          throw;
+        }
+      });
 }
 array scaled_normal(raw::Generator& g, double loc, double scale, const Dims& size) {
   Draw d = draw_of(Draw::Kind::normal, DType::float64, loc, scale);
   d.scaled = true;
-  return filled<double>(g.bits(), d, size, [&](std::size_t n, double* out) { g.normal(loc, scale, n, out); });
+  return filled<double>(g.bits(), d, size, [&](std::size_t n, double* out) {
+    in_pieces(g.bits(), n, out, [&](std::size_t k, double* to) { g.normal(loc, scale, k, to); });
+  });
 }
 
 array unscaled_normal(raw::RandomState& g, const Dims& size) { return scaled_normal(g, 0.0, 1.0, size); }
 template <class T = double>
 array unscaled_normal(raw::Generator& g, const Dims& size) {
-  return filled<T>(g.bits(), draw_of(Draw::Kind::normal, dtype_of<T>), size,
-                   [&](std::size_t n, T* out) { g.standard_normal(n, out); });
+  return filled<T>(g.bits(), draw_of(Draw::Kind::normal, dtype_of<T>), size, [&](std::size_t n, T* out) {
+    in_pieces(g.bits(), n, out, [&](std::size_t k, T* to) { g.standard_normal(k, to); });
+  });
 }
 
 /// loc + scale · z.
@@ -298,7 +335,15 @@ array integers(std::string_view op, AnyBitStream& bits, Method method, Bound low
     d.last = bounds.range;
     d.masked = method == Method::kMasked;
     return filled<void>(bits, d, shape, [&](std::size_t n, void* out) {
-      std::visit([&](auto& g) { fill_integers(g, type, bounds, method, n, out); }, bits);
+      const auto size = static_cast<std::size_t>(itemsize(t));
+      const auto fill = [&](std::size_t k, char* to) {
+        std::visit([&](auto& g) { fill_integers(g, type, bounds, method, k / size, to); }, bits);
+      };
+      // Several small integers come from one draw, which no piece may cut.
+      if (size >= 4)
+        in_pieces(bits, n * size, static_cast<char*>(out), fill);
+      else
+        fill(n * size, static_cast<char*>(out));
     });
   }
   const std::vector<i128> from = values_of(op, low, shape), to = values_of(op, high, shape);
@@ -351,8 +396,10 @@ array exponential_of(raw::RandomState& g, const arg& scale, const Size& size) {
   return exponential(scale, size, [&](std::size_t n, double* out) { g.standard_exponential(n, out); });
 }
 array exponential_of(raw::Generator& g, const arg& scale, const Size& size) {
-  return exponential(scale, size,
-                     [&](std::size_t n, double* out) { g.standard_exponential(ExponentialMethod::kZiggurat, n, out); });
+  return exponential(scale, size, [&](std::size_t n, double* out) {
+    in_pieces(g.bits(), n, out,
+              [&](std::size_t k, double* to) { g.standard_exponential(ExponentialMethod::kZiggurat, k, to); });
+  });
 }
 
 }  // namespace
@@ -364,7 +411,9 @@ array RandomState::normal(const arg& loc, const arg& scale, const Dims& size) {
 
 array RandomState::standard_exponential(const Dims& size) {
   graph::Lock lock;
-  return filled<double>(size, [&](std::size_t n, double* out) { stream_->standard_exponential(n, out); });
+  return filled<double>(size, [&](std::size_t n, double* out) {
+    in_pieces(stream_->bits(), n, out, [&](std::size_t k, double* to) { stream_->standard_exponential(k, to); });
+  });
 }
 array RandomState::exponential(const arg& scale) { return exponential_of(*stream_, scale, {}); }
 array RandomState::exponential(const arg& scale, const Dims& size) { return exponential_of(*stream_, scale, size); }

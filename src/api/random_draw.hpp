@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "backend/backend.hpp"
+#include "core/interrupt.hpp"
 #include "core/view.hpp"
 #include "galop/array.hpp"
 #include "galop/create.hpp"
@@ -37,6 +38,7 @@ array made(const Dims& size, DType t, OnDevice&& on_device, OnHost&& on_host) {
     } catch (const MemoryError&) {  // then the host makes them, and the array moves when it is used
     }
   }
+  const interrupt::Scope scope(true);  // memory fresh from the system takes long, too
   array a = empty(size, t);
   on_host(static_cast<std::size_t>(n), graph::write_pointer(a));
   return a;

@@ -8,6 +8,7 @@
 
 #include "api/checks.hpp"
 #include "api/promotion.hpp"
+#include "core/interrupt.hpp"
 #include "core/op.hpp"
 #include "core/view.hpp"
 #include "galop/create.hpp"
@@ -273,6 +274,7 @@ array ufunc::accumulate(const array& a, int axis, std::optional<DType> dtype, co
   check_exponents(op(), loop, a, std::uint64_t{1} << k);
   const array x = a.dtype() == loop ? a : graph::cast(a, loop);
   const graph::Place place = graph::place_call({&x});
+  if (a.size() >= 1 << 15) graph::begin_long_work();
   array r;
   graph::run_at(place, [&](Device d) {
     r = graph::make_empty(a.shape(), loop, {d, place.wish});
@@ -280,6 +282,7 @@ array ufunc::accumulate(const array& a, int axis, std::optional<DType> dtype, co
     const array from = axis_last(x, k);
     const array to = axis_last(r, k);
     const void* in = graph::read_pointer(from, d);
+    const interrupt::Scope scope(true);
     backend_of(d).scan(op(), loop, from.shape(), in, from.strides(), graph::write_pointer(to, d), to.strides());
     graph::note_faults("accumulate", backend_of(d).take_faults());
   });

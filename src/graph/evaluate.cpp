@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/interrupt.hpp"
 #include "core/view.hpp"
 #include "galop/engine.hpp"
 #include "graph/build.hpp"
@@ -82,6 +83,8 @@ void run_on(Fusion& f, Device d, Results& r) {
     for (std::size_t o = 0; o < f.saved.size(); ++o)
       if ((r.donors[o] = donor(f, o, retired, taken))) taken.push_back(r.donors[o]);
   }
+  // What is written over an operand must be finished.
+  const interrupt::Scope scope(std::all_of(r.donors.begin(), r.donors.end(), [](Value* w) { return !w; }));
   // What may have to run elsewhere keeps its offsets.
   std::optional<Plan> copy;
   if (!d.is_cpu()) copy = f.plan;
@@ -106,8 +109,16 @@ void run_on(Fusion& f, Device d, Results& r) {
     if (w) w->buffer->write(d);
 }
 
+// Whether other threads should not wait until it is done: by elements and operations, some tenths of a millisecond.
+bool is_long(const Fusion& f) {
+  std::int64_t n = 1 + static_cast<std::int64_t>(f.plan.tape.size());
+  for (const std::int64_t extent : f.plan.shape) n *= extent;
+  return n >= 1 << 17;
+}
+
 void run(Fusion& f) {
   const Device d = place(f);
+  if (is_long(f)) begin_long_work();
   FaultWatch watch(f);
   Results r;
   try {
@@ -219,6 +230,7 @@ void run_into(Fusion& f, Buffer& target, Device d, bool ordered) {
 void store(Fusion& f, Value& old, bool ordered) {
   Buffer& target = *old.buffer;
   const Device d = target.outside() ? target.home() : place(f, &old);
+  if (is_long(f)) begin_long_work();
   FaultWatch watch(f);
   try {
     run_into(f, target, d, ordered);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/interrupt.hpp"
 #include "core/view.hpp"
 #include "galop/engine.hpp"
 #include "graph/build.hpp"
@@ -121,6 +122,7 @@ std::unique_ptr<Buffer> beside(const Fusion& f, const array& dst, Value& old, co
   resolve(plan, f.loads, d);
   plan.outputs[0].data = to + dst.view().offset;
   canonicalize(plan);
+  const interrupt::Scope scope(true);
   backend_of(d).run(plan);
   counters().kernels += 1;
   counters().bytes += plan_bytes(plan);
@@ -152,6 +154,7 @@ bool write_beside(const array& dst, Value& root, Value& old) {
     return false;
   Fusion f = lower_store(root);
   if (!old.ready()) return false;
+  begin_long_work();
   FaultWatch watch(f);
   Ref<Value> next(new Value(old.dtype, old.layout, old.bytes));
   try {
@@ -186,7 +189,8 @@ void assign(const array& dst, array value, const array* where) {
   if (dst.size() == 0) return;
   Cell& cell = *dst.cell();
   // `a[i:j] += x` stores the view that it has just changed.
-  if (!where && value.cell() == dst.cell() && value.dtype() == dst.dtype() && same_map(value.view(), dst.view())) return;
+  if (!where && value.cell() == dst.cell() && value.dtype() == dst.dtype() && same_map(value.view(), dst.view()))
+    return;
   if (where) {
     const MapOperand in[] = {{where, where->dtype(), {}}, {&value, value.dtype(), {}}, {&dst, dst.dtype(), {}}};
     value = map(Op::where, 0, dst.dtype(), dst.dtype(), in, dst.shape());

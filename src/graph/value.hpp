@@ -118,8 +118,18 @@ struct Cell {
   bool shared_with_outside() const { return value->ready() && value->buffer->outside(); }
 };
 
+/// A lock that threads may hold when they ask for the engine's: Python's.
+struct GuestLock {
+  void* (*give_up)() noexcept;  // null: this thread does not hold it
+  void (*take_back)(void*) noexcept;
+};
+void set_guest_lock(const GuestLock& guest);
+
+/// Long work begins under the caller's Lock: the guest's lock is given up until that one goes.
+void begin_long_work();
+
 /// One lock guards the graph; it is recursive, and every entry of the API takes it. The outermost one reports what was
-/// noted of floating-point flags when it goes, after it has unlocked: then it may throw what a report throws.
+/// noted of floating-point flags when it goes, after it has unlocked: then it may throw what a report throws. Nobody waits for it with the guest's lock, nor for the guest's lock with it.
 class Lock {
  public:
   Lock();

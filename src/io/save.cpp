@@ -3,6 +3,7 @@
 #include <memory>
 #include <set>
 
+#include "core/interrupt.hpp"
 #include "core/view.hpp"
 #include "graph/build.hpp"
 #include "io/npy.hpp"
@@ -78,6 +79,7 @@ void write_npz(const NamedArrays& arrays, bool compressed,
 void save(const fs::path& file, const array& a) {
   io::NewFile f(file);
   if (f.regular() && a.nbytes() >= kStreamFrom && is_pending(a)) {
+    const interrupt::Scope scope(true);  // nobody sees the file yet
     const array target = map_new(f, file, a.shape(), a.dtype(), io::saves_fortran(a));
     graph::assign(target, a);
   } else {

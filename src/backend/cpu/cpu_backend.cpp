@@ -13,6 +13,7 @@
 #include "backend/cpu/memory.hpp"
 #include "backend/cpu/scan.hpp"
 #include "backend/cpu/threads.hpp"
+#include "core/interrupt.hpp"
 
 namespace galop {
 namespace cpu {
@@ -111,6 +112,7 @@ class CpuBackend final : public HostBackend {
     auto step = [](Matrix& m, std::int64_t bytes) { m.data = static_cast<char*>(m.data) + bytes; };
     Dims at(p.batch.size(), 0);
     for (;;) {
+      interrupt::poll();
       gemm(p.dtype, c.rows, c.cols, a.cols, {a.data, a.row, a.col}, {b.data, b.row, b.col}, {c.data, c.row, c.col});
       int axis = p.batch.size() - 1;
       for (; axis >= 0; --axis) {

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "backend/cpu/threads.hpp"
+#include "core/interrupt.hpp"
 #include "core/view.hpp"
 #include "galop/engine.hpp"
 #include "galop/error.hpp"
@@ -450,6 +451,7 @@ void run_tiles(const Program& program, int axis) {
   parallel_for(tiles, 16, [&](std::int64_t begin, std::int64_t end, int) {
     Evaluator e(program);
     for (std::int64_t tile = begin; tile < end; ++tile) {
+      interrupt::poll();
       // Tiles follow each other down the rows, so that neighbours share the operand's cache lines.
       std::int64_t rest = tile / rows;
       const std::int64_t row = tile % rows * kTileRows;
@@ -478,6 +480,7 @@ void run_map(const Plan& plan) {
   parallel_for(program.size(), ordered ? program.size() : grain, [&](std::int64_t begin, std::int64_t end, int) {
     Evaluator e(program);
     for (std::int64_t at = begin; at < end;) {
+      interrupt::poll();
       std::int64_t n = std::min(program.block(), end - at);
       if (program.by_rows()) n = std::min(n, e.row_left(at));
       e.run(at, n);

@@ -7,10 +7,12 @@
 #include <vector>
 
 #include "backend/cpu/threads.hpp"
+#include "core/interrupt.hpp"
 
 namespace galop::cpu {
 namespace {
 
+constexpr std::int64_t kPollBytes = 1 << 20;    // moved between two looks for an interrupt
 constexpr std::int64_t kGrainBytes = 64 << 10;  // least work of a thread
 constexpr std::int64_t kTile = 64;         // positions along a block's outer axis that one pass over all blocks takes
 constexpr std::int64_t kChunk = 64 << 10;  // elements of a mask that are counted together
@@ -79,7 +81,13 @@ void move_all(const Blocks& b, const Shape& shape) {
   const std::int64_t outer = shape.outer();
   if (to_packed && (shape.extent.empty() || outer < kTile)) {
     parallel_for(b.count, std::max<std::int64_t>(1, kGrainBytes / block_bytes),
-                 [&](std::int64_t begin, std::int64_t end, int) { mover.blocks(b, begin, end, 0, outer); });
+                 [&](std::int64_t begin, std::int64_t end, int) {
+                   const std::int64_t step = std::max<std::int64_t>(1, kPollBytes / block_bytes);
+                   for (std::int64_t i = begin; i < end; i += step) {
+                     interrupt::poll();
+                     mover.blocks(b, i, std::min(end, i + step), 0, outer);
+                   }
+                 });
     return;
   }
   // Tiles of the outer axis are independent whatever the offsets are; inside one, the blocks come in order, so that the
@@ -89,8 +97,10 @@ void move_all(const Blocks& b, const Shape& shape) {
   const std::int64_t tile_bytes = std::max<std::int64_t>(1, b.count * block_bytes / tiles);
   parallel_for(tiles, std::max<std::int64_t>(1, kGrainBytes / tile_bytes),
                [&](std::int64_t begin, std::int64_t end, int) {
-                 for (std::int64_t t = begin; t < end; ++t)
+                 for (std::int64_t t = begin; t < end; ++t) {
+                   interrupt::poll();
                    mover.blocks(b, 0, b.count, t * kTile, std::min(outer, (t + 1) * kTile));
+                 }
                });
 }
 
@@ -164,12 +174,17 @@ void for_each_chunk(const std::uint8_t* mask, std::int64_t n, F f) {
   std::vector<std::int64_t> before(static_cast<std::size_t>(chunks) + 1, 0);
   auto count = [&](std::int64_t c) { return count_range(mask, c * kChunk, std::min(n, (c + 1) * kChunk)); };
   parallel_for(chunks, 1, [&](std::int64_t begin, std::int64_t end, int) {
-    for (std::int64_t c = begin; c < end; ++c) before[static_cast<std::size_t>(c) + 1] = count(c);
+    for (std::int64_t c = begin; c < end; ++c) {
+      interrupt::poll();
+      before[static_cast<std::size_t>(c) + 1] = count(c);
+    }
   });
   for (std::size_t c = 1; c < before.size(); ++c) before[c] += before[c - 1];
   parallel_for(chunks, 1, [&](std::int64_t begin, std::int64_t end, int) {
-    for (std::int64_t c = begin; c < end; ++c)
+    for (std::int64_t c = begin; c < end; ++c) {
+      interrupt::poll();
       f(c * kChunk, std::min(n, (c + 1) * kChunk), before[static_cast<std::size_t>(c)]);
+    }
   });
 }
 

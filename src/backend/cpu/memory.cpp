@@ -19,6 +19,7 @@
 
 #include "backend/cpu/machine.hpp"
 #include "backend/cpu/threads.hpp"
+#include "core/interrupt.hpp"
 #include "galop/error.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -423,9 +424,14 @@ char* take_large(Central& c, std::int64_t bytes, std::int64_t& capacity, bool& f
 // The split is that of the kernels that come later, so that pages lie near the threads that use them.
 void first_touch(char* data, std::int64_t bytes) {
   parallel_for(bytes, kHugePage, [data](std::int64_t begin, std::int64_t end, int) {
-    for (std::int64_t at = begin; at < end; at += kPage) *const_cast<volatile char*>(data + at) = 0;
+    for (std::int64_t at = begin; at < end; at += kPage) {
+      if (at % kHugePage == 0) interrupt::poll();
+      *const_cast<volatile char*>(data + at) = 0;
+    }
   });
 }
+
+void release_large(const Block& block);
 
 Block allocate_large(std::int64_t bytes) {
   Central& c = central();
@@ -444,9 +450,18 @@ Block allocate_large(std::int64_t bytes) {
   block.data = base + next_stagger();
   show(block.data, bytes);
   if (fresh && bytes >= kTouch) {
-    first_touch(static_cast<char*>(block.data), bytes);
-    const std::lock_guard lock(c.mutex);
-    c.untouched -= bytes;
+    const auto touched = [&] {
+      const std::lock_guard lock(c.mutex);
+      c.untouched -= bytes;
+    };
+    try {
+      first_touch(static_cast<char*>(block.data), bytes);
+    } catch (const Interrupted&) {
+      touched();
+      release_large(block);
+      throw;
+    }
+    touched();
   }
   if (fresh && poisons_memory()) poison(block.data, bytes);
   return block;

@@ -13,6 +13,7 @@
 #include "backend/cpu/reduce_rows.hpp"
 #include "backend/cpu/reduce_sink.hpp"
 #include "backend/cpu/threads.hpp"
+#include "core/interrupt.hpp"
 
 namespace galop::cpu {
 
@@ -176,6 +177,7 @@ class Reducer {
   void fold_rows(char* acc, const char* in, std::int64_t rows, std::int64_t width, char* spare) const;
   void fold_far_rows(char* acc, const void* const* row, int count, std::int64_t width) const;
   const char* dense(Evaluator& e, std::int64_t at, std::int64_t n, char* scratch) const {
+    interrupt::poll();
     return static_cast<const char*>(e.dense(r_.reg, at, n, scratch));
   }
   void find_start();

@@ -12,6 +12,7 @@
 #include "backend/cpu/fp_flags.hpp"
 #include "backend/cpu/kernels.hpp"
 #include "backend/cpu/threads.hpp"
+#include "core/interrupt.hpp"
 #include "galop/error.hpp"
 
 namespace galop::cpu {
@@ -144,6 +145,7 @@ void run_scan(Op op, DType t, const Dims& shape, const void* in, const Dims& in_
       if (side_by_side) {
         copy(to, size, from, size, width, size);
         for (std::int64_t i = 1; i < n; ++i) {
+          interrupt::poll();
           void* result[] = {to + i * out_step};
           const void* operands[] = {to + (i - 1) * out_step, from + i * in_step};
           item.op(result, operands, width);
@@ -151,6 +153,7 @@ void run_scan(Op op, DType t, const Dims& shape, const void* in, const Dims& in_
         continue;
       }
       for (std::int64_t i = 0; i < n; i += kChunk) {
+        interrupt::poll();
         const std::int64_t here = std::min(kChunk, n - i);
         const char* p = from + i * in_step;
         char* q = to + i * out_step;

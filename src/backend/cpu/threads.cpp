@@ -22,6 +22,7 @@
 #include <thread>
 
 #include "backend/cpu/machine.hpp"
+#include "core/interrupt.hpp"
 #include "galop/error.hpp"
 
 #ifdef GALOP_TSAN
@@ -145,6 +146,7 @@ void make_pool() {
 void run_parts(int parts, function_ref<void(int)> f) {
   State& s = state();
   char begun = 0, ended = 0;
+  interrupt::Job* const job = interrupt::job;
   for (;;) {
     {
       std::shared_lock lock(s.mutex);
@@ -156,6 +158,7 @@ void run_parts(int parts, function_ref<void(int)> f) {
               0, parts, 1,
               [&](int part) {
                 const InsidePart mark;
+                const interrupt::Join join(job);
                 happens_after(begun);
                 f(part);
                 happens_before(ended);
@@ -234,13 +237,19 @@ void parallel_chunks(std::int64_t count, function_ref<void(std::int64_t, int)> f
   if (count <= 0) return;
   const int parts = inside_part ? 1 : static_cast<int>(std::min<std::int64_t>(count, thread_count()));
   if (parts < 2) {
-    for (std::int64_t chunk = 0; chunk < count; ++chunk) f(chunk, 0);
+    for (std::int64_t chunk = 0; chunk < count; ++chunk) {
+      interrupt::poll();
+      f(chunk, 0);
+    }
     return;
   }
   std::atomic<std::int64_t> next{0};
   run_parts(parts, [&](int part) {
     try {
-      for (std::int64_t chunk; (chunk = next.fetch_add(1, std::memory_order_relaxed)) < count;) f(chunk, part);
+      for (std::int64_t chunk; (chunk = next.fetch_add(1, std::memory_order_relaxed)) < count;) {
+        interrupt::poll();
+        f(chunk, part);
+      }
     } catch (...) {
       next.store(count, std::memory_order_relaxed);
       throw;

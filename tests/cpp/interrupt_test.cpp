@@ -1,0 +1,149 @@
+// Long work that is ended before it is done: what it leaves behind, and that other work goes on.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "galop/galop.hpp"
+
+namespace gp = galop;
+
+namespace {
+
+// Ends the work of this thread at the n-th look, and says how often it was looked.
+class Ends {
+ public:
+  explicit Ends(int after)
+      : left_(after), before_(gp::set_interrupt_check([this] { return left_.fetch_sub(1) <= 0; })) {}
+  ~Ends() { gp::set_interrupt_check(before_); }
+
+ private:
+  std::atomic<int> left_;
+  std::function<bool()> before_;
+};
+
+constexpr std::int64_t kMany = 3'000'000;
+
+gp::reduce_options over(std::int64_t axis) {
+  gp::reduce_options o;
+  o.axis = gp::Dims{axis};
+  return o;
+}
+
+TEST(Interrupt, APendingArrayStaysPending) {
+  const gp::array y = gp::sin(gp::arange(kMany) * 0.5) + 1;
+  const double sum = gp::sum(gp::sin(gp::arange(kMany) * 0.5) + 1).item<double>();
+  for (int after : {0, 1, 5, 50}) {
+    const Ends ends(after);
+    EXPECT_THROW(gp::eval(y), gp::Interrupted);
+  }
+  EXPECT_EQ(gp::sum(y).item<double>(), sum);
+}
+
+TEST(Interrupt, FoldsOfEveryKindAreTakenUpAgain) {
+  const gp::array x = gp::arange(kMany).reshape({1000, kMany / 1000}) * 1.0;
+  const std::vector<std::function<gp::array()>> folds = {[&] { return gp::sum(gp::sin(x)); },
+                                                         [&] { return gp::sum(gp::sin(x), over(0)); },
+                                                         [&] { return gp::sum(gp::sin(x), over(1)); },
+                                                         [&] { return gp::max(gp::cos(x), over(0)); },
+                                                         [&] { return gp::std_(gp::sin(x)); },
+                                                         [&] { return gp::add.accumulate(gp::sin(x), 1); },
+                                                         [&] { return gp::add.accumulate(gp::sin(x), 0); }};
+  for (const auto& fold : folds) {
+    const gp::array wanted = fold();
+    gp::eval(wanted);
+    gp::array got;
+    const auto run = [&] {
+      got = fold();
+      gp::eval(got);
+    };
+    {
+      const Ends ends(1);
+      EXPECT_THROW(run(), gp::Interrupted);
+    }
+    run();
+    EXPECT_TRUE(gp::all(gp::equal(got, wanted)).item<bool>());
+  }
+}
+
+TEST(Interrupt, ProductsAndGathers) {
+  const gp::array a = gp::remainder(gp::arange(1'000'000), 17).reshape({1000, 1000});
+  const gp::array f = a.astype(gp::DType::float64);
+  const gp::array row = f(0) + 0;
+  const gp::array places = gp::remainder(gp::arange(kMany), 1000);
+  const gp::array mask = gp::equal(gp::remainder(gp::arange(kMany), 3), 0);
+  const std::vector<std::function<void()>> works = {
+      [&] { gp::eval(gp::matmul(f, f + 1)); }, [&] { gp::eval(gp::matmul(a, a + 1)); },
+      [&] { gp::eval(gp::array(row(places))); }, [&] { gp::eval(gp::nonzero(mask)[0]); }};
+  for (const auto& work : works) {
+    {
+      const Ends ends(0);
+      EXPECT_THROW(work(), gp::Interrupted);
+    }
+    EXPECT_NO_THROW(work());
+  }
+}
+
+TEST(Interrupt, AStreamOfRandomNumbersIsWhereItWas) {
+  const auto draws = [](gp::random::Generator& g, int kind) {
+    const gp::Dims size{2'000'000};
+    switch (kind) {
+      case 0:
+        return g.random(size);
+      case 1:
+        return g.standard_normal(size);
+      case 2:
+        return g.integers(0, 1000, size);
+      default:
+        return g.exponential(1.0, size);
+    }
+  };
+  for (int kind = 0; kind < 4; ++kind) {
+    auto one = gp::random::default_rng(7), other = gp::random::default_rng(7);
+    {
+      const Ends ends(2);
+      EXPECT_THROW(draws(one, kind), gp::Interrupted);
+    }
+    EXPECT_TRUE(gp::all(gp::equal(draws(one, kind), draws(other, kind))).item<bool>()) << kind;
+  }
+}
+
+TEST(Interrupt, WhatWritesOverMemoryGoesOnToItsEnd) {
+  gp::array a = gp::ones({kMany});
+  gp::eval(a);
+  gp::array tail = a(gp::slice(1, {}));
+  const Ends ends(0);
+  EXPECT_NO_THROW(tail += 1);
+  gp::set_interrupt_check({});
+  EXPECT_EQ(gp::sum(a).item<double>(), 2.0 * kMany - 1);
+}
+
+TEST(Interrupt, AFullWriteThatWasEndedIsStillToCome) {
+  gp::array a = gp::zeros({kMany});
+  const gp::array old = a.copy();
+  a.assign(gp::sin(gp::arange(kMany) * 1.0));
+  {
+    const Ends ends(0);
+    EXPECT_THROW(gp::eval(a), gp::Interrupted);
+  }
+  EXPECT_EQ(gp::sum(old).item<double>(), 0);
+  EXPECT_TRUE(gp::all(gp::equal(a, gp::sin(gp::arange(kMany) * 1.0))).item<bool>());
+}
+
+TEST(Interrupt, OnlyTheThreadWithTheCheckIsEnded) {
+  std::atomic<bool> stop{false};
+  std::thread other([&] {
+    while (!stop) EXPECT_EQ(gp::sum(gp::arange(kMany) * 2).item<std::int64_t>(), kMany * (kMany - 1));
+  });
+  for (int i = 0; i < 20; ++i) {
+    const Ends ends(3);
+    EXPECT_THROW(gp::eval(gp::sin(gp::arange(kMany) * 0.5)), gp::Interrupted);
+  }
+  stop = true;
+  other.join();
+}
+
+}  // namespace
