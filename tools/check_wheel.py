@@ -1,4 +1,4 @@
-"""Tries an installed wheel: works alone, with its own libraries and no others. Run by the Python that it is installed in."""
+"""Tries an installed wheel: it works alone, with its own libraries and no others. Run by the Python that has it."""
 
 import ctypes
 import os

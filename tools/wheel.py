@@ -19,8 +19,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# What src/backend/cpu/openblas.cpp looks for beside libgalop. Nothing links it, so auditwheel does not see it by itself;
-# under its own name nobody else's library gets it in place of the system's.
+# What src/backend/cpu/openblas.cpp looks for beside libgalop. Nothing links it, so auditwheel does not see it by
+# itself; under its own name nobody else's library gets it in place of the system's.
 OPENBLAS = "libgalop_openblas.so.0"
 # In the code that the compiler makes, though no library of theirs goes along.
 HEADERS = ("libfmt-dev", "libcli11-dev", "nlohmann-json3-dev")
@@ -107,7 +107,7 @@ def add_openblas(folder):
 
 def repair(wheel, out):
     """auditwheel copies the linked libraries in and names the oldest glibc that will do."""
-    # libgalop is inside; the program in the scripts folder finds it by its own run path, which auditwheel cannot follow.
+    # libgalop is inside; the program in the scripts folder finds it by a run path that auditwheel cannot follow.
     name = re.search(r"SONAME\).*\[(.*)\]", run("readelf", "-d", one(wheel.parent, "unpacked/galop/libgalop.so.*")))
     run(sys.executable, "-m", "auditwheel", "repair", "--exclude", name[1], "--wheel-dir", out, wheel)
     return one(out, "*.whl")
