@@ -17,6 +17,7 @@
 #include "calc_functions.hpp"
 #include "calc_parse.hpp"
 #include "calc_values.hpp"
+#include "ctrl_c.hpp"
 #include "galop/error.hpp"
 #include "progress.hpp"
 
@@ -85,6 +86,8 @@ class Evaluator {
   static Value marked(Span place, F&& f) {
     try {
       return f();
+    } catch (const Interrupted&) {
+      throw;
     } catch (const CalcError&) {
       throw;
     } catch (const std::exception& error) {
@@ -251,6 +254,8 @@ template <class F>
 auto with_file(F&& f) {
   try {
     return f();
+  } catch (const Interrupted&) {
+    throw;
   } catch (const std::exception& error) {
     throw UsageError(error.what());
   }
@@ -259,6 +264,7 @@ auto with_file(F&& f) {
 }  // namespace
 
 int calc(const CalcOptions& options) {
+  const CtrlC ctrl_c;
   const std::string* text = &options.expression;  // what is at work, for the caret line
   try {
     std::vector<std::pair<std::string, std::string>> outs;
@@ -306,6 +312,8 @@ int calc(const CalcOptions& options) {
     bar.finish();
     fmt::print("{}", printed);
     return 0;
+  } catch (const Interrupted&) {
+    CtrlC::die();
   } catch (const CalcError& error) {
     print_error(*text, error);
     return 1;

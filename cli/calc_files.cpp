@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ctrl_c.hpp"
 #include "galop/error.hpp"
 #include "galop/io.hpp"
 #include "numpy_text.hpp"
@@ -41,6 +42,7 @@ array read_csv(const std::string& name) {
   char separator = ',';
   std::string line;
   while (std::getline(file, line)) {
+    CtrlC::check();
     ++line_number;
     if (line_number == 1 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);  // a byte order mark
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
@@ -92,18 +94,25 @@ void write_csv(const std::string& name, const array& a) {
                (i % static_cast<std::size_t>(columns) + 1 == static_cast<std::size_t>(columns) ? "\n" : ",");
     file << block;
   };
-  const std::int64_t step = std::max<std::int64_t>(1, 65536 / std::max<std::int64_t>(columns, 1));
-  for (std::int64_t i = 0; i < rows && file; i += step) {
-    const array part = table(slice(i, std::min(i + step, rows)));
-    if (kind(a.dtype()) == 'u') {
-      write(part.to_vector<std::uint64_t>(), [](std::uint64_t v) { return std::to_string(v); });
-    } else if (kind(a.dtype()) == 'f') {
-      const bool is_float = a.dtype() == DType::float32;
-      write(part.to_vector<double>(),
-            [is_float](double v) { return is_float ? fmt::format("{}", static_cast<float>(v)) : shortest_text(v); });
-    } else {
-      write(part.to_vector<std::int64_t>(), [](std::int64_t v) { return std::to_string(v); });
+  try {
+    const std::int64_t step = std::max<std::int64_t>(1, 65536 / std::max<std::int64_t>(columns, 1));
+    for (std::int64_t i = 0; i < rows && file; i += step) {
+      CtrlC::check();
+      const array part = table(slice(i, std::min(i + step, rows)));
+      if (kind(a.dtype()) == 'u') {
+        write(part.to_vector<std::uint64_t>(), [](std::uint64_t v) { return std::to_string(v); });
+      } else if (kind(a.dtype()) == 'f') {
+        const bool is_float = a.dtype() == DType::float32;
+        write(part.to_vector<double>(),
+              [is_float](double v) { return is_float ? fmt::format("{}", static_cast<float>(v)) : shortest_text(v); });
+      } else {
+        write(part.to_vector<std::int64_t>(), [](std::int64_t v) { return std::to_string(v); });
+      }
     }
+  } catch (...) {
+    std::error_code ignored;
+    std::filesystem::remove(beside, ignored);
+    throw;
   }
   file.close();
   std::error_code failed;

@@ -1,7 +1,8 @@
 """Seed sequences and bit generators of galop.random: the same seeds, states and words as NumPy's."""
 
 import operator
-import secrets
+import os
+import sys
 
 import numpy as np
 
@@ -37,7 +38,7 @@ class SeedSequence:
             raise TypeError(f"[SeedSequence] entropy must be an integer or a sequence of integers; got {entropy!r}")
         if pool_size < 4:
             raise ValueError(f"[SeedSequence] pool_size must be at least 4; got {pool_size}")
-        self.entropy = secrets.randbits(32 * pool_size) if entropy is None else entropy
+        self.entropy = int.from_bytes(os.urandom(4 * pool_size), "little") if entropy is None else entropy
         self.spawn_key = tuple(spawn_key)
         self.pool_size = pool_size
         self.n_children_spawned = n_children_spawned
@@ -83,7 +84,9 @@ def _sequence(seed):
     """The seed sequence of what a bit generator may be seeded with."""
     if isinstance(seed, SeedSequence):
         return seed
-    if isinstance(seed, np.random.SeedSequence):
+    # Whoever has one of NumPy's has imported its module, which takes a while.
+    numpy_random = sys.modules.get("numpy.random")
+    if numpy_random and isinstance(seed, numpy_random.SeedSequence):
         return SeedSequence(**seed.state)
     return SeedSequence(seed)
 
@@ -179,7 +182,7 @@ class MT19937(BitGenerator):
     def _legacy_seeding(self, seed):
         """As RandomState is seeded: by an integer below 2**32, an array of them, or None for the operating system."""
         if seed is None:
-            self._core.seed_legacy([secrets.randbits(32) for _ in range(624)], True)
+            self._core.seed_legacy(np.frombuffer(os.urandom(4 * 624), np.uint32).tolist(), True)
             return
         try:
             value = operator.index(np.squeeze(seed) if hasattr(seed, "squeeze") else seed)

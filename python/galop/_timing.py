@@ -1,6 +1,5 @@
 """Timing done right: everything evaluated and waited for inside the timed region, the cold call apart."""
 
-import statistics
 import time
 from typing import NamedTuple
 
@@ -22,6 +21,11 @@ class Timing(NamedTuple):
             f"{_text(self.median)} (best {_text(self.best)}) in {len(self.runs)} runs{calls}; "
             f"first call {_text(self.cold)}"
         )
+
+
+def _median(runs):
+    runs = sorted(runs)
+    return (runs[(len(runs) - 1) // 2] + runs[len(runs) // 2]) / 2
 
 
 def _text(seconds):
@@ -89,6 +93,6 @@ def timeit(f, *args, repeat=7):
     cold = run(1)
     calls = max(1, min(10_000, int(_SHORT / max(run(1), 1e-9))))
     runs = tuple(run(calls) for _ in range(repeat))
-    timing = Timing(cold, statistics.median(runs), min(runs), runs, calls)
+    timing = Timing(cold, _median(runs), min(runs), runs, calls)
     print(timing)
     return timing

@@ -24,6 +24,8 @@ namespace interrupt {
 
 constinit thread_local Job* job __attribute__((tls_model("initial-exec"))) = nullptr;
 
+bool asked() { return static_cast<bool>(check_of_thread()); }
+
 void Job::poll() {
   if (!ended_.load(std::memory_order_relaxed)) {
     if (!check_()) return;
@@ -32,7 +34,7 @@ void Job::poll() {
   throw Interrupted();
 }
 
-Scope::Scope(bool may_end) : mine_(check_of_thread()) { job = may_end && check_of_thread() ? &mine_ : nullptr; }
+Scope::Scope(bool may_end) : mine_(check_of_thread()) { job = may_end && asked() ? &mine_ : nullptr; }
 
 }  // namespace interrupt
 }  // namespace galop

@@ -6,6 +6,9 @@
 
 namespace galop::interrupt {
 
+/// Whether work that this thread calls for may be ended.
+bool asked();
+
 /// Work that may be ended, shared by the threads that do it.
 class Job {
  public:

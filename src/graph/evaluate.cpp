@@ -71,13 +71,13 @@ struct Results {
   std::vector<Value*> donors;
 };
 
-void run_on(Fusion& f, Device d, Results& r) {
+void run_on(Fusion& f, Device d, Results& r, bool donate) {
   begin_step();
   for (Value* v : f.loads)
     if (v) v->buffer->read(d);
   r.fresh.resize(f.saved.size());
   r.donors.assign(f.saved.size(), nullptr);
-  if (settings().donation && f.plan.reductions.empty()) {
+  if (donate && settings().donation && f.plan.reductions.empty()) {
     const std::vector<Value*> retired = retired_values(f);
     std::vector<Value*> taken;
     for (std::size_t o = 0; o < f.saved.size(); ++o)
@@ -85,9 +85,9 @@ void run_on(Fusion& f, Device d, Results& r) {
   }
   // What is written over an operand must be finished.
   const interrupt::Scope scope(std::all_of(r.donors.begin(), r.donors.end(), [](Value* w) { return !w; }));
-  // What may have to run elsewhere keeps its offsets.
+  // What may have to run elsewhere, or again, keeps its offsets.
   std::optional<Plan> copy;
-  if (!d.is_cpu()) copy = f.plan;
+  if (!d.is_cpu() || !donate) copy = f.plan;
   Plan& plan = copy ? *copy : f.plan;
   resolve(plan, f.loads, d);
   for (std::size_t o = 0; o < f.saved.size(); ++o) {
@@ -116,22 +116,32 @@ bool is_long(const Fusion& f) {
   return n >= 1 << 17;
 }
 
+// Whether a kernel is bound by functions like sin, and takes seconds: then a second buffer costs little beside it, and
+// leaves the operand whole when the work is ended.
+bool is_worth_a_buffer(const Fusion& f) {
+  std::int64_t n = 0;
+  for (const Instruction& s : f.plan.tape) n += cost(s.op) > 8;
+  for (const std::int64_t extent : f.plan.shape) n *= extent;
+  return n >= 1 << 28;
+}
+
 void run(Fusion& f) {
   const Device d = place(f);
   if (is_long(f)) begin_long_work();
   FaultWatch watch(f);
+  const bool donate = !(d.is_cpu() && interrupt::asked() && is_worth_a_buffer(f));
   Results r;
   try {
-    run_on(f, d, r);
+    run_on(f, d, r, donate);
     if (d.is_cpu()) note_host_run(f);
   } catch (const MemoryError&) {
-    if (d.is_cpu()) throw;
+    if (d.is_cpu() && donate) throw;
     // The last rungs of the ladder: in pieces from and to the host, and on the host's processors.
     r = {};
-    if (run_in_tiles(f, d, r.fresh))
+    if (!d.is_cpu() && run_in_tiles(f, d, r.fresh))
       r.donors.assign(f.saved.size(), nullptr);
     else
-      run_on(f, kCpu, r);
+      run_on(f, kCpu, r, true);
   }
   for (std::size_t o = 0; o < f.saved.size(); ++o) {
     if (r.donors[o]) counters().donations += 1;

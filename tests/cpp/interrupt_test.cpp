@@ -133,6 +133,18 @@ TEST(Interrupt, AFullWriteThatWasEndedIsStillToCome) {
   EXPECT_TRUE(gp::all(gp::equal(a, gp::sin(gp::arange(kMany) * 1.0))).item<bool>());
 }
 
+TEST(Interrupt, AHeavyKernelDoesNotWriteOverItsOperand) {
+  gp::array x = gp::random::default_rng(1).random({kMany});
+  for (int i = 0; i < 30; ++i) x = gp::sin(x);
+  gp::array z = gp::random::default_rng(1).random({kMany * 4});  // nobody else holds it
+  for (int i = 0; i < 30; ++i) z = gp::sin(z);
+  {
+    const Ends ends(10);
+    EXPECT_THROW(gp::eval(z), gp::Interrupted);
+  }
+  EXPECT_TRUE(gp::all(gp::equal(z(gp::slice(kMany)), x)).item<bool>());
+}
+
 TEST(Interrupt, OnlyTheThreadWithTheCheckIsEnded) {
   std::atomic<bool> stop{false};
   std::thread other([&] {

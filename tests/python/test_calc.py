@@ -3,6 +3,7 @@
 import os
 import pty
 import resource
+import signal
 import subprocess
 import time
 
@@ -342,3 +343,17 @@ def test_a_bar_after_a_second_on_a_terminal_only():
     assert b"%" in seen and b" s\x1b[K" in seen and seen.endswith(b"\r\x1b[K")
     done = subprocess.run([PROGRAM, "calc", text], capture_output=True)
     assert done.stderr == b"" and float(done.stdout) == result
+
+
+@pytest.mark.skipif(on_devices, reason="work on a GPU is not interrupted")
+@pytest.mark.parametrize("file", ["y.npy", "y.csv"])
+def test_ctrl_c_ends_the_program_and_leaves_no_file(tmp_path, file):
+    (tmp_path / file).write_bytes(b"old")
+    text = "y = t; " + "y = sin(y); " * 60
+    arguments = [text, "--let", "t = linspace(0, 1, 1e8)", "--out", f"y={tmp_path / file}"]
+    process = subprocess.Popen([PROGRAM, "calc", *arguments], stderr=subprocess.PIPE)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    error = process.communicate(timeout=100)[1]
+    assert process.returncode == -signal.SIGINT, error
+    assert [p.name for p in tmp_path.iterdir()] == [file] and (tmp_path / file).read_bytes() == b"old"

@@ -179,6 +179,22 @@ def test_package_metadata():
     assert "Apache License" in (ROOT / "LICENSE").read_text()
 
 
+def test_an_import_starts_and_opens_nothing_that_can_wait():
+    """Importing adds little to NumPy's own time: no slow module, no thread, neither OpenBLAS nor a GPU's driver."""
+    program = """
+import os, sys, numpy
+modules, threads = set(sys.modules), len(os.listdir("/proc/self/task"))
+import galop
+slow = {"numpy.random", "statistics", "secrets", "hashlib", "decimal", "random", "numpy.linalg", "numpy.fft"}
+assert not slow & (set(sys.modules) - modules), slow & (set(sys.modules) - modules)
+assert len(os.listdir("/proc/self/task")) == threads
+libraries = {line.split("/")[-1].strip() for line in open("/proc/self/maps") if ".so" in line}
+assert not [x for x in libraries if x.startswith(("libopenblas", "libgalop_openblas", "libgalop_cuda", "libcuda"))]
+print(galop.random.rand() < 1)
+"""
+    assert run(sys.executable, "-c", program) == "True\n"
+
+
 def test_all_own_targets_are_built_without_contraction():
     """Fusing may never change a result, so no file of ours may be compiled with contraction on."""
     commands = json.loads((BUILD / "compile_commands.json").read_text())
