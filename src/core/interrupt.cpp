@@ -3,10 +3,9 @@
 
 #include <utility>
 
-#include "galop/engine.hpp"
 #include "galop/error.hpp"
 
-namespace galop {
+namespace galop::interrupt {
 namespace {
 
 std::function<bool()>& check_of_thread() {
@@ -16,11 +15,9 @@ std::function<bool()>& check_of_thread() {
 
 }  // namespace
 
-std::function<bool()> set_interrupt_check(std::function<bool()> check) {
+std::function<bool()> set_check(std::function<bool()> check) {
   return std::exchange(check_of_thread(), std::move(check));
 }
-
-namespace interrupt {
 
 constinit thread_local Job* job __attribute__((tls_model("initial-exec"))) = nullptr;
 
@@ -36,5 +33,4 @@ void Job::poll() {
 
 Scope::Scope(bool may_end) : mine_(check_of_thread()) { job = may_end && asked() ? &mine_ : nullptr; }
 
-}  // namespace interrupt
-}  // namespace galop
+}  // namespace galop::interrupt

@@ -6,6 +6,8 @@
 
 namespace galop::interrupt {
 
+/// The calling thread's check: galop::set_interrupt_check.
+std::function<bool()> set_check(std::function<bool()> check);
 /// Whether work that this thread calls for may be ended.
 bool asked();
 
@@ -29,8 +31,9 @@ inline void poll() {
   if (job) job->poll();
 }
 
-/// Makes the caller's work one that may be ended, if the thread has a check, or one that may not, as it is outside of all
-/// scopes: `may_end` is for work that writes to fresh memory only, so that nothing half done is seen. Undone at the end.
+/// Makes the caller's work one that may be ended, if the thread has a check, or one that may not, as it is outside of
+/// all scopes: `may_end` is for work that writes to fresh memory only, so that nothing half done is seen. Undone at the
+/// end.
 class Scope {
  public:
   explicit Scope(bool may_end);

@@ -2,8 +2,10 @@
 #include <cstdlib>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "backend/backend.hpp"
+#include "core/interrupt.hpp"
 #include "galop/engine.hpp"
 #include "galop/error.hpp"
 #include "graph/value.hpp"
@@ -40,6 +42,10 @@ Settings& current() {
 }  // namespace
 
 Settings settings() { return current(); }
+
+std::function<bool()> set_interrupt_check(std::function<bool()> check) {
+  return interrupt::set_check(std::move(check));
+}
 
 void set_settings(const Settings& s) {
   graph::Lock lock;

@@ -154,7 +154,7 @@ bool write_beside(const array& dst, Value& root, Value& old) {
     return false;
   Fusion f = lower_store(root);
   if (!old.ready()) return false;
-  begin_long_work();
+  if (dst.size() >= 1 << 15) begin_long_work();
   FaultWatch watch(f);
   Ref<Value> next(new Value(old.dtype, old.layout, old.bytes));
   try {
