@@ -103,6 +103,19 @@ def logarithm():
     show("log_terms", [float(c) for c in p])
 
 
+def sine_and_cosine():
+    """(sin(x) / x - 1) / x^2 and ((cos(x) - 1) / x^2 + 1/2) / x^2 in x^2, |x| <= pi / 4."""
+    sine = lambda x: (MP.sin(x) / x - 1) / x**2 if x > 1e-9 else -MP.mpf(1) / 6  # noqa: E731
+    cosine = lambda x: ((MP.cos(x) - 1) / x**2 + MP.mpf(1) / 2) / x**2 if x > 1e-6 else MP.mpf(1) / 24  # noqa: E731
+    sine_share = lambda x: max(abs(sine(x)) * x**3 / MP.sin(x), MP.mpf("1e-3")) if x else MP.mpf("1e-3")  # noqa: E731
+    cosine_share = lambda x: max(cosine(x) * x**4 / MP.cos(x), MP.mpf("1e-4"))  # noqa: E731
+    end = MP.pi / 4 * MP.mpf("1.0001")
+    for name, f, share in (("sin", sine, sine_share), ("cos", cosine, cosine_share)):
+        p, _, error = minimax(f, share, lambda x: x**2, MP.mpf(0), end, 5, 0)
+        print(f"{name}: 2^{float(MP.log(error, 2)):.1f}")
+        show(f"{name}_terms", [float(c) for c in p])
+
+
 def error_function():
     """(erf(x) / x - 1/4) / (z0 - x^2) in x^2 up to 4, near which erf(x) is x / 4, at the root of z0: there the quotient
     counts for nothing, and neither do its roundings."""
@@ -122,4 +135,5 @@ def error_function():
 if __name__ == "__main__":
     exponential()
     logarithm()
+    sine_and_cosine()
     error_function()

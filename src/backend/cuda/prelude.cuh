@@ -171,6 +171,22 @@ GALOP_CLASSES(Int<i8>) GALOP_CLASSES(Int<i16>) GALOP_CLASSES(Int<i32>) GALOP_CLA
 inline float exp(float x) { return ::expf(x); }
 inline float log(float x) { return ::logf(x); }
 inline float erf(float x) { return ::erff(x); }
+inline float sin(float x) { return ::sinf(x); }
+inline float cos(float x) { return ::cosf(x); }
+inline Pair<float, float> sincos(float x) {
+  Pair<float, float> r;
+  ::sincosf(x, &r.first, &r.second);
+  return r;
+}
+inline Pair<double, double> sincos(double x) {
+  Pair<double, double> r;
+  if (sin_is_short(x)) {
+    short_sincos(x, r.first, r.second);
+  } else {
+    ::sincos(x, &r.first, &r.second);
+  }
+  return r;
+}
 
 // Functions over both float types.
 #define GALOP_FLOATS(T, suffix)                                                                              \
@@ -203,14 +219,7 @@ inline float erf(float x) { return ::erff(x); }
   inline T log2(T x) { return ::log2##suffix(x); }                                                           \
   inline T log10(T x) { return ::log10##suffix(x); }                                                         \
   inline T log1p(T x) { return ::log1p##suffix(x); }                                                         \
-  inline T sin(T x) { return ::sin##suffix(x); }                                                             \
-  inline T cos(T x) { return ::cos##suffix(x); }                                                             \
   inline T tan(T x) { return ::tan##suffix(x); }                                                             \
-  inline Pair<T, T> sincos(T x) {                                                                            \
-    Pair<T, T> r;                                                                                            \
-    ::sincos##suffix(x, &r.first, &r.second);                                                                \
-    return r;                                                                                                \
-  }                                                                                                          \
   inline T arcsin(T x) { return ::asin##suffix(x); }                                                         \
   inline T arccos(T x) { return ::acos##suffix(x); }                                                         \
   inline T arctan(T x) { return ::atan##suffix(x); }                                                         \

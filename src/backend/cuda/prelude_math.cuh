@@ -1,6 +1,6 @@
-// exp, log and erf of float64 in few operations of that type, of which a kernel that calls them can do least at a time;
-// and the forms for several elements, where one branch asks for all of them whether the compiler's own function is
-// needed. Coefficients lie in constant memory: a literal costs two instructions, wherever it is used.
+// exp, log, erf, sin and cos of float64 in few operations of that type, of which a kernel that calls them can do least
+// at a time; and the forms for several elements, where one branch asks for all of them whether the compiler's own
+// function is needed. Coefficients lie in constant memory: a literal costs two instructions, wherever it is used.
 // tools/cuda_functions.py makes them. Self-contained, so that a test can compile it for the host.
 namespace g {
 
@@ -16,6 +16,10 @@ __constant__ static double erf_above[] = {
 __constant__ static double erf_below[] = {
     0x1.c6d916872b021p+0,  0x1.cf5eb40ba29f8p-1,  0x1.c1c92ff86acddp-3,  0x1.12c2dca3fe152p-5,  0x1.d5555a9a20b72p-9,
     0x1.258c7ca3bdc7ap-12, 0x1.108b90d15f614p-16, 0x1.711de05599942p-21, 0x1.54a70668f0ff2p-26, 0x1.59cd3a98737e6p-32};
+__constant__ static double sin_terms[] = {-0x1.5555555555548p-3, 0x1.111111110f7cap-7,   -0x1.a01a019bfd272p-13,
+                                          0x1.71de35671c498p-19, -0x1.ae5e59fb900dcp-26, 0x1.5d8fa4737425cp-33};
+__constant__ static double cos_terms[] = {0x1.5555555555551p-5,   -0x1.6c16c16c15a29p-10, 0x1.a01a019d68636p-16,
+                                          -0x1.27e4f87c4aff9p-22, 0x1.1eea30ab883dcp-29,  -0x1.8fce9a4a5c571p-37};
 
 #ifdef GALOP_ON_HOST  // where a test says what is not C++
 #define GALOP_UNROLLED
@@ -85,6 +89,44 @@ inline double short_erf(double x) {
 inline double slow_erf(double x) { return fabs(x) >= 6 ? ::copysign(1.0, x) : ::erf(x); }
 inline double erf(double x) { return erf_is_short(x) ? short_erf(x) : slow_erf(x); }
 
+// The quarter turns in x and the angle f that remains, |f| <= pi / 4; 160 bits of pi / 2, up to 2^30.
+inline bool sin_is_short(double x) { return fabsf(high(x)) < high_of(0x41d00000); }
+inline int quarters(double x, double& f) {
+  const double shifted = ::fma(x, 0x1.45f306dc9c883p-1, 0x1.8p52), k = shifted - 0x1.8p52;
+  f = ::fma(k, -0x1.921fb54442d18p+0, x);
+  f = ::fma(k, -0x1.1a62633145c06p-54, f);  // all negative, which keeps -0
+  f = ::fma(k, -0x1.c1cd129024e09p-107, f);
+  return __double2loint(shifted);
+}
+inline double negated_if(int bit, double x) {
+  return __hiloint2double(__double2hiint(x) ^ (bit << 31), __double2loint(x));
+}
+inline double sin_of_rest(double f, double square) {  // + 0 for the sign of f = -0
+  return ::fma(::fma(polynomial(square, sin_terms), square, 0.0), f, f);
+}
+inline double cos_of_rest(double square) {
+  return ::fma(::fma(polynomial(square, cos_terms), square, -0.5), square, 1.0);
+}
+inline void short_sincos(double x, double& sine, double& cosine) {
+  double f;
+  const int turns = quarters(x, f);
+  const double square = f * f, s = sin_of_rest(f, square), c = cos_of_rest(square);
+  sine = negated_if(turns >> 1, turns & 1 ? c : s);
+  cosine = negated_if((turns + 1) >> 1, turns & 1 ? s : c);
+}
+inline double short_sin(double x) {
+  double s, c;
+  short_sincos(x, s, c);
+  return s;
+}
+inline double short_cos(double x) {
+  double s, c;
+  short_sincos(x, s, c);
+  return c;
+}
+inline double sin(double x) { return sin_is_short(x) ? short_sin(x) : ::sin(x); }
+inline double cos(double x) { return sin_is_short(x) ? short_cos(x) : ::cos(x); }
+
 // N elements side by side: y[k] of x[k], `slow` where `is_short(x[k], y[k])` does not hold; that loop is not unrolled,
 // to have the compiler's long function once.
 template <int N, class Is, class Short, class Slow>
@@ -122,6 +164,36 @@ inline void lanes_erf(const double (&x)[N], double (&y)[N]) {
   side_by_side(
       x, y, [](double v, double) { return erf_is_short(v); }, [](double v) { return short_erf(v); },
       [](double v) { return slow_erf(v); });
+}
+template <int N>
+inline void lanes_sin(const double (&x)[N], double (&y)[N]) {
+  side_by_side(
+      x, y, [](double v, double) { return sin_is_short(v); }, [](double v) { return short_sin(v); },
+      [](double v) { return ::sin(v); });
+}
+template <int N>
+inline void lanes_cos(const double (&x)[N], double (&y)[N]) {
+  side_by_side(
+      x, y, [](double v, double) { return sin_is_short(v); }, [](double v) { return short_cos(v); },
+      [](double v) { return ::cos(v); });
+}
+template <int N>
+inline void lanes_sincos(const double (&x)[N], double (&sine)[N], double (&cosine)[N]) {
+  bool all = true;
+  GALOP_UNROLLED
+  for (int k = 0; k < N; ++k) {
+    short_sincos(x[k], sine[k], cosine[k]);
+    all &= sin_is_short(x[k]);
+  }
+  if (all) return;
+  double of[N], s[N], c[N];
+  GALOP_UNROLLED
+  for (int k = 0; k < N; ++k) of[k] = x[k], s[k] = sine[k], c[k] = cosine[k];
+  GALOP_ROLLED
+  for (int k = 0; k < N; ++k)
+    if (!sin_is_short(of[k])) ::sincos(of[k], &s[k], &c[k]);
+  GALOP_UNROLLED
+  for (int k = 0; k < N; ++k) sine[k] = s[k], cosine[k] = c[k];
 }
 
 // Roots and quotients rounded once, by the compiler's own steps.

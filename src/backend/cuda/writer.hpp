@@ -93,8 +93,9 @@ class Writer {
   // The tape for all elements of a thread, each step for all of them before the next one; x(o, k) is operand o of the
   // k-th.
   void side_by_side(const std::function<std::string(std::size_t, int)>& x);
-  // The call that computes a step for all of them, as far as the result; empty where the prelude has none.
-  std::string of_lanes(const Instruction& i) const;
+  // The call that computes a step, whose function is f, for all of them, as far as the results; empty where the prelude
+  // has none.
+  std::string of_lanes(const Instruction& i, const std::string& f) const;
   // The address (or counter) of element i along the innermost axis.
   static std::string here(const Access& a, const std::string& from, int last);
   // The same of element j of strip s.

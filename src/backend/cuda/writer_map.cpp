@@ -113,13 +113,16 @@ void Writer::rows() {
   line("}");
 }
 
-std::string Writer::of_lanes(const Instruction& i) const {
+std::string Writer::of_lanes(const Instruction& i, const std::string& f) const {
   if (i.loop != DType::float64) return {};
   const std::string x = at("r", i.in[0]), y = at("r", i.in[1]);
+  if (f == "sincos") return "lanes_sincos(" + x;
   switch (i.op) {
     case Op::exp:
     case Op::log:
     case Op::erf:
+    case Op::sin:
+    case Op::cos:
     case Op::sqrt:
       return "lanes_" + std::string(info(i.op).name) + "(" + x;
     case Op::divide:
@@ -153,9 +156,12 @@ void Writer::side_by_side(const std::function<std::string(std::size_t, int)>& x)
       for (int q = 0; q < info(i.op).nin; ++q) s += (q ? ", " : "") + at("r", i.in[q]) + "[" + text(k) + "]";
       return s + ")";
     };
-    if (const std::string together = of_lanes(i); !together.empty()) {
-      line("double " + at("r", out[0]) + "[" + text(lanes) + "];");
-      line(together + ", " + at("r", out[0]) + ");");
+    if (std::string together = of_lanes(i, f); !together.empty()) {
+      for (int r = 0; r < results; ++r) {
+        line("double " + at("r", out[r]) + "[" + text(lanes) + "];");
+        together += ", " + at("r", out[r]);
+      }
+      line(together + ");");
     } else if (results == 1) {
       declare(plan_.registers[out[0]], out[0], call);
     } else {

@@ -149,6 +149,33 @@ TEST_P(CudaFunctions, Log) {
   EXPECT_LE(error(f(kLeast), std::log(static_cast<long double>(kLeast))), 2);
 }
 
+TEST_P(CudaFunctions, SineAndCosine) {
+  const auto sine = [](double x) { return host::g::sin(x); };
+  const auto cosine = [](double x) { return host::g::cos(x); };
+  const auto sine_truth = [](long double x) { return std::sin(x); };
+  const auto cosine_truth = [](long double x) { return std::cos(x); };
+  for (const double size : {1.0, 10.0, 1e4, 1e9}) {
+    bounded("sin", 1.5, sine, sine_truth, [&] { return uniform(-size, size); });
+    bounded("cos", 1.5, cosine, cosine_truth, [&] { return uniform(-size, size); });
+  }
+  bounded("sin of any size", 1.5, sine, sine_truth, [&] { return of_any_size(-1000, 35); });
+  bounded("cos of any size", 1.5, cosine, cosine_truth, [&] { return of_any_size(-1000, 35); });
+  // Nearest to the quarter turns, where the wide format's own functions still hold.
+  const auto quarter = [&] { return static_cast<double>(std::floor(uniform(1, 1e6)) * 1.57079632679489661923L); };
+  bounded("sin near its zeros", 1.5, sine, sine_truth, quarter);
+  bounded("cos near its zeros", 1.5, cosine, cosine_truth, quarter);
+  EXPECT_TRUE(same(sine(0.0), 0.0) && same(sine(-0.0), -0.0) && same(sine(kLeast), kLeast));
+  EXPECT_EQ(cosine(0.0), 1);
+  EXPECT_EQ(cosine(-0.0), 1);
+  EXPECT_TRUE(std::isnan(sine(kInf)) && std::isnan(cosine(-kInf)) && std::isnan(sine(kNaN)) &&
+              std::isnan(cosine(kNaN)));
+  for (int i = 0; i < 300'000; ++i) {
+    const double x = uniform(-1e3, 1e3);
+    ASSERT_LE(std::fabs(sine(x)), 1) << x;
+    ASSERT_LE(std::fabs(cosine(x)), 1) << x;
+  }
+}
+
 // What the forms for several elements give is what one element gives, whatever its neighbours are.
 TEST_P(CudaFunctions, SideBySide) {
   constexpr int n = 4;
@@ -165,6 +192,14 @@ TEST_P(CudaFunctions, SideBySide) {
     for (int k = 0; k < n; ++k) ASSERT_TRUE(same(r[k], host::g::exp(x[k]))) << x[k];
     host::g::lanes_log(x, r);
     for (int k = 0; k < n; ++k) ASSERT_TRUE(same(r[k], host::g::log(x[k]))) << x[k];
+    host::g::lanes_erf(x, r);
+    for (int k = 0; k < n; ++k) ASSERT_TRUE(same(r[k], host::g::erf(x[k]))) << x[k];
+    double sine[n], cosine[n];
+    host::g::lanes_sincos(x, sine, cosine);
+    host::g::lanes_sin(x, r);
+    for (int k = 0; k < n; ++k) ASSERT_TRUE(same(r[k], host::g::sin(x[k])) && same(r[k], sine[k])) << x[k];
+    host::g::lanes_cos(x, r);
+    for (int k = 0; k < n; ++k) ASSERT_TRUE(same(r[k], host::g::cos(x[k])) && same(r[k], cosine[k])) << x[k];
     host::g::lanes_sqrt(x, r);
     for (int k = 0; k < n; ++k) ASSERT_TRUE(same(r[k], std::sqrt(x[k]))) << x[k];
     host::g::lanes_divide(x, y, r);
