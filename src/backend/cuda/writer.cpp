@@ -32,8 +32,10 @@ std::string Writer::run() {
   // Blocks of each result that are done; zero between launches, which follow each other.
   if (l_.many) line("__device__ u32 arrived[" + text(kFoldBlocks) + "];");
   line("extern \"C\" __global__ void __launch_bounds__(" + text(l_.kind == Kind::ordered ? 1 : kThreads) +
-       (l_.heavy ? ", 4" : l_.kind == Kind::pack ? ", 3" : "") + ") " + kernel_ +
-       "(const __grid_constant__ Parameters p) {");
+       (l_.heavy                ? ", 4"
+        : l_.kind == Kind::pack ? ", 3"
+                                : "") +
+       ") " + kernel_ + "(const __grid_constant__ Parameters p) {");
   switch (l_.kind) {
     case Kind::rows:
       rows();
