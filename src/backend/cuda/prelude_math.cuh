@@ -196,10 +196,13 @@ inline void lanes_sincos(const double (&x)[N], double (&sine)[N], double (&cosin
   for (int k = 0; k < N; ++k) sine[k] = s[k], cosine[k] = c[k];
 }
 
-// Roots and quotients rounded once, by the compiler's own steps.
+// Roots and quotients rounded once, by the compiler's own steps: also what it puts into the low word of the first guess
+// counts, since a quotient half way between two numbers may hang on it.
 inline bool sqrt_is_short(double x) { return high(x) >= high_of(0x03500000); }
 inline double short_sqrt(double x) {
-  const double n = near_inverse_root(x), e = ::fma(x, -(n * n), 1.0);
+  const double start = near_inverse_root(x);
+  const double n = __hiloint2double(__double2hiint(start), __double2hiint(x) - 0x03500000);
+  const double e = ::fma(x, -(n * n), 1.0);
   const double r = ::fma(::fma(e, 0.375, 0.5), e * n, n), near = x * r;
   const double half = __hiloint2double(__double2hiint(r) - 0x00100000, __double2loint(r));
   return ::fma(::fma(-near, near, x), half, near);
@@ -212,7 +215,8 @@ inline void lanes_sqrt(const double (&x)[N], double (&y)[N]) {
 }
 
 inline double short_quotient(double x, double y) {
-  const double n = near_reciprocal(y), e = ::fma(-y, n, 1.0), once = ::fma(n, ::fma(e, e, e), n);
+  const double n = __hiloint2double(__double2hiint(near_reciprocal(y)), 1);
+  const double e = ::fma(-y, n, 1.0), once = ::fma(n, ::fma(e, e, e), n);
   const double r = ::fma(once, ::fma(-y, once, 1.0), once), near = x * r;
   return ::fma(r, ::fma(-y, near, x), near);
 }

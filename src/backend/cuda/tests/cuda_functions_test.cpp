@@ -78,6 +78,10 @@ class CudaFunctions : public testing::TestWithParam<int> {
   void SetUp() override { host::nudge = GetParam(); }
   void TearDown() override { host::nudge = 0; }
 
+  double beside_a_power() {
+    const auto units = static_cast<double>(static_cast<int>(random_() % 17) - 8);
+    return std::ldexp(1 + units * 0x1p-53, static_cast<int>(random_() % 101) - 50);
+  }
   double uniform(double low, double high) { return std::uniform_real_distribution<double>(low, high)(random_); }
   // Every pattern of bits is as likely as another.
   double any() { return std::bit_cast<double>(random_()); }
@@ -209,7 +213,8 @@ TEST_P(CudaFunctions, SideBySide) {
   }
 }
 
-// Operands of any exponent, and those whose quotient lies near the middle between two numbers.
+// Operands of any exponent, those beside powers of two, and those whose quotient lies near the middle between two
+// numbers.
 TEST_P(CudaFunctions, RoundedOnce) {
   constexpr int n = 4;
   for (int i = 0; i < 300'000; ++i) {
@@ -218,6 +223,8 @@ TEST_P(CudaFunctions, RoundedOnce) {
       y[k] = i % 2 ? any() : uniform(1, 2);
       x[k] = i % 2 ? any() : y[k] * (uniform(1, 2) + 0x1p-53);
       if (i % 8 == 0) y[k] = std::nextafter(2.0, 0.0);
+      if (i % 8 == 2) y[k] = beside_a_power();
+      if (i % 8 == 4) x[k] = beside_a_power(), y[k] = beside_a_power();
     }
     host::g::lanes_divide(x, y, r);
     for (int k = 0; k < n; ++k) ASSERT_TRUE(same(r[k], x[k] / y[k])) << std::hexfloat << x[k] << " / " << y[k];
