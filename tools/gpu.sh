@@ -70,10 +70,10 @@ case $what in
   pack) pack ;;
   build) build ;;
   check)
-    # Side by side: the GPU serves several processes, and most of the time goes into compiling kernels. What takes most
-    # of its memory comes last, alone.
+    # Side by side: the GPU serves several processes, and most of the time goes into compiling kernels. What starts
+    # processes of its own, and what takes most of the memory, comes last, alone.
     python=("$PYTHON" -m pytest -q -p no:cacheprovider --tb=short --ignore tests/python/test_house.py)
-    timed plug-in "$build/bin/galop_cuda_tests" --gtest_filter='-*Compile*:CudaScan*:CudaSelect*:CudaBlocks*:CudaAt*:CudaMatmul*:Draw*:*Library*:CudaLarge*' &
+    timed plug-in "$build/bin/galop_cuda_tests" --gtest_filter='-*Compile*:CudaScan*:CudaSelect*:CudaBlocks*:CudaAt*:CudaMatmul*:Draw*:*Library*:CudaLarge*:CudaFork*:CudaRuntime*:*Speed*' &
     timed library "$build/bin/galop_cuda_tests" --gtest_filter='CudaScan*:CudaSelect*:CudaBlocks*:CudaAt*:CudaMatmul*:-*Compile*:*2To31*' &
     timed draw "$build/bin/galop_cuda_tests" --gtest_filter='DrawOnGpu*' &
     GALOP_DEVICE=cuda timed python-cuda "${python[@]}" -n "${WORKERS:-12}" tests/python &
@@ -82,6 +82,7 @@ case $what in
     timed python-automatic "${python[@]}" -n 14 ${AUTOMATIC:-tests/python} &
     timed programs "$PYTHON" tests/python/random_programs.py --programs "${PROGRAMS:-2000}" --seed 500000 --mode devices &
     wait
+    timed runtime "$build/bin/galop_cuda_tests" --gtest_filter='CudaFork*:CudaRuntime*:-*Speed*'
     timed large "$build/bin/galop_cuda_tests" --gtest_filter='CudaLarge*:*2To31*'
     ;;
   sanitize)

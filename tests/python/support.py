@@ -79,8 +79,11 @@ def assert_same(got, want, context="", zero_sign=True):
 
 # A real GPU adds in orders of its own, and its functions round in their own way within the table's bounds; the stand-in
 # computes as the CPU does.
-GPU_NUMBERS = os.environ.get("GALOP_DEVICE", "").startswith(("cuda", "gpu")) and "stand_in" not in os.environ.get(
-    "GALOP_CUDA_PLUGIN", ""
+GPU_NUMBERS = (
+    not NUMPY_STANDS_IN
+    and os.environ.get("GALOP_DEVICE") != "cpu"
+    and "stand_in" not in os.environ.get("GALOP_CUDA_PLUGIN", "")
+    and galop.cuda.is_available()
 )
 
 
