@@ -8,7 +8,10 @@
 namespace galop {
 
 void synchronize(Device d) {
-  if (d.kind == DeviceKind::cuda) cuda_backend(d.ordinal).synchronize();
+  if (d.kind != DeviceKind::cuda) return;
+  cuda_backend(d.ordinal).synchronize();
+  graph::Lock lock;
+  graph::note_late_faults(d);
 }
 
 Device array::device() const { return graph::device_of(*this); }

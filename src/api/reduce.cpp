@@ -284,7 +284,7 @@ array ufunc::accumulate(const array& a, int axis, std::optional<DType> dtype, co
     const void* in = graph::read_pointer(from, d);
     const interrupt::Scope scope(true);
     backend_of(d).scan(op(), loop, from.shape(), in, from.strides(), graph::write_pointer(to, d), to.strides());
-    graph::note_faults("accumulate", backend_of(d).take_faults());
+    graph::note_call_faults("accumulate", d);
   });
   if (!out) return r;
   graph::assign(*out, std::move(r));

@@ -317,7 +317,7 @@ void ufunc::at(const array& a, std::span<const index> indices, const arg* values
     void* base = graph::write_pointer(a, d);
     const auto* at = static_cast<const std::int64_t*>(graph::read_pointer(offsets, d));
     backend_of(d).at(op_, loop, base, at, offsets.size(), values ? graph::read_pointer(flat, d) : nullptr);
-    graph::note_faults(name(), backend_of(d).take_faults());
+    graph::note_call_faults(name(), d);
   });
 }
 

@@ -85,9 +85,16 @@ struct Plan {
   // For DeviceBackend::pack() alone: outputs[0], a bool, says which elements of outputs[1] are kept.
   bool packs = false;
   // Where run() ors floating-point flags, a word for the reduction and one for each step of the tape; null: nobody
-  // wants them. A device without flags leaves it alone.
+  // wants them. A device with memory of its own leaves it alone: DeviceBackend::take_late_faults() tells.
   std::uint8_t* faults = nullptr;
 };
+
+/// What flags in a word of Plan::faults mean.
+inline faults::Fault fault_in(const Plan& p, std::size_t word, std::uint8_t flags) {
+  if (word == 0) return {"reduce", flags, p.reductions[0].policy};
+  const Instruction& i = p.tape[word - 1];
+  return {info(i.op == Op::cast ? i.blame : i.op).name, flags, i.policy};
+}
 
 /// A matrix in memory: element (i, j) of batch b at data + i·row + j·col + Σ b·batch, strides in bytes.
 struct Matrix {
@@ -198,7 +205,8 @@ class Backend {
   virtual void positions(const void* mask, std::int64_t n, std::int64_t* out) = 0;
   virtual void compress(const void* mask, std::int64_t n, int itemsize, const void* in, void* out) = 0;
   virtual void matmul(const Product& p) = 0;
-  /// The floating-point flags that scan() and at() have raised since they were last taken; 0 where there are none.
+  /// The floating-point flags that scan() and at() have raised since they were last taken; 0 where there are none, and
+  /// on devices, which tell them late under the policy of the call.
   virtual std::uint8_t take_faults() { return 0; }
 };
 
@@ -244,6 +252,10 @@ class DeviceBackend : public Backend {
   virtual void download(void* to, const void* from, std::int64_t bytes) = 0;
   virtual void copy(void* to, const void* from, std::int64_t bytes) = 0;
   virtual bool copy_peer(void* to, int from_ordinal, const void* from, std::int64_t bytes) = 0;
+
+  /// Floating-point flags of work that synchronize() or download() has waited for since they were last taken, as far as
+  /// its policies wanted them. Does not wait.
+  virtual std::vector<faults::Fault> take_late_faults() { return {}; }
 
   /// Whether run() takes a Reduction that is `about_mean`.
   virtual bool folds_about_mean() const { return false; }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "galop/error.hpp"
+#include "graph/value.hpp"
 
 namespace galop {
 namespace graph {
@@ -35,6 +36,7 @@ void copy_bytes(Device to_device, void* to, Device from_device, const void* from
     std::memcpy(to, from, static_cast<std::size_t>(bytes));
   } else if (to_device.is_cpu()) {
     cuda_backend(from_device.ordinal).download(to, from, bytes);
+    note_late_faults(from_device);
     ++t.to_host;
     t.bytes_to_host += bytes;
   } else if (from_device.is_cpu()) {

@@ -126,7 +126,7 @@ bool is_worth_a_buffer(const Fusion& f) {
 }
 
 void run(Fusion& f) {
-  const Device d = place(f);
+  Device d = place(f);
   if (is_long(f)) begin_long_work();
   FaultWatch watch(f);
   const bool donate = !(d.is_cpu() && interrupt::asked() && is_worth_a_buffer(f));
@@ -141,13 +141,13 @@ void run(Fusion& f) {
     if (!d.is_cpu() && run_in_tiles(f, d, r.fresh))
       r.donors.assign(f.saved.size(), nullptr);
     else
-      run_on(f, kCpu, r, true);
+      run_on(f, d = kCpu, r, true);
   }
   for (std::size_t o = 0; o < f.saved.size(); ++o) {
     if (r.donors[o]) counters().donations += 1;
     f.saved[o]->buffer = r.donors[o] ? std::move(r.donors[o]->buffer) : std::move(r.fresh[o]);
   }
-  watch.note();
+  watch.note(d);
   // Nodes go last: dropping one may free the Values below it, never the Values saved here, which somebody holds.
   for (Value* v : f.saved) v->retain();
   for (Value* v : f.saved) v->drop_node();
@@ -164,16 +164,20 @@ FaultWatch::FaultWatch(Fusion& f) : f_(f) {
   f.plan.faults = flags_.data();
 }
 
-void FaultWatch::note() const {
+void FaultWatch::note(Device d) const {
   if (flags_.empty()) return;
-  if (flags_[0] != 0) note_faults("reduce", flags_[0], f_.plan.reductions[0].policy);
-  for (std::size_t s = 0; s < f_.plan.tape.size(); ++s) {
-    const Instruction& i = f_.plan.tape[s];
-    if (flags_[1 + s] == 0) continue;
-    note_faults(info(i.op == Op::cast ? i.blame : i.op).name, flags_[1 + s], i.policy);
-    // It may be computed again in another kernel: one report is enough.
-    if (Value* v = f_.origins[s]; v && v->node) v->node->policy = 0;
+  bool stops = !f_.plan.reductions.empty() && faults::stops(f_.plan.reductions[0].policy);
+  for (std::size_t w = 0; w < flags_.size(); ++w) {
+    if (flags_[w] != 0) {
+      const faults::Fault fault = fault_in(f_.plan, w, flags_[w]);
+      note_faults(fault.where, fault.flags, fault.policy);
+    }
+    if (w == 0) continue;
+    stops = stops || faults::stops(f_.plan.tape[w - 1].policy);
+    // It may be computed again in another kernel: one report is enough. What a device will report is not known yet.
+    if (Value* v = f_.origins[w - 1]; v && v->node && (flags_[w] != 0 || !d.is_cpu())) v->node->policy = 0;
   }
+  note_late_faults(d, stops);
 }
 
 Counters& counters() {
@@ -239,16 +243,16 @@ void run_into(Fusion& f, Buffer& target, Device d, bool ordered) {
 
 void store(Fusion& f, Value& old, bool ordered) {
   Buffer& target = *old.buffer;
-  const Device d = target.outside() ? target.home() : place(f, &old);
+  Device d = target.outside() ? target.home() : place(f, &old);
   if (is_long(f)) begin_long_work();
   FaultWatch watch(f);
   try {
     run_into(f, target, d, ordered);
   } catch (const MemoryError&) {
     if (d.is_cpu() || target.outside()) throw;
-    run_into(f, target, kCpu, ordered);
+    run_into(f, target, d = kCpu, ordered);
   }
-  watch.note();
+  watch.note(d);
 }
 
 void force_readers(Value& v, const View& region, std::int64_t itemsize_, std::initializer_list<const Value*> except) {

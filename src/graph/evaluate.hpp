@@ -12,8 +12,8 @@ void force(Value& v);
 class FaultWatch {
  public:
   explicit FaultWatch(Fusion& f);
-  /// After the plan has run, before nodes are dropped.
-  void note() const;
+  /// After the plan has run there, before nodes are dropped. Waits for a device only where a policy stops the program.
+  void note(Device d) const;
 
  private:
   Fusion& f_;

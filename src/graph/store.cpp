@@ -157,12 +157,13 @@ bool write_beside(const array& dst, Value& root, Value& old) {
   if (dst.size() >= 1 << 15) begin_long_work();
   FaultWatch watch(f);
   Ref<Value> next(new Value(old.dtype, old.layout, old.bytes));
+  const Device d = place(f, &old);
   try {
-    next->buffer = beside(f, dst, old, first, place(f, &old));
+    next->buffer = beside(f, dst, old, first, d);
   } catch (const MemoryError&) {
     return false;  // a temporary of the written part alone may still fit
   }
-  watch.note();
+  watch.note(d);
   next->wish = old.wish;
   dst.cell()->value = std::move(next);
   return true;

@@ -108,6 +108,13 @@ void note_faults(std::string_view where, std::uint8_t flags, faults::Policy poli
   noted.push_back({where, flags, policy});
 }
 
+void note_late_faults(Device d, bool now) {
+  if (d.is_cpu()) return;
+  DeviceBackend& device = cuda_backend(d.ordinal);
+  if (now) device.synchronize();
+  for (const faults::Fault& f : device.take_late_faults()) note_faults(f.where, f.flags, f.policy);
+}
+
 void Value::drop_node() {
   if (!node) return;
   for (Input& in : node->in) {

@@ -144,9 +144,16 @@ class Lock {
 /// Floating-point flags to report when the lock goes; those that the policy ignores are left out. `where` is of static
 /// storage.
 void note_faults(std::string_view where, std::uint8_t flags, faults::Policy policy);
+/// The same of what a device has been waited for; `now`: after waiting for it. Nothing on the CPU.
+void note_late_faults(Device d, bool now = false);
 /// The same of an operation that is being called.
 inline void note_faults(std::string_view where, std::uint8_t flags) {
   if (__builtin_expect(flags != 0, 0)) note_faults(where, flags, faults::policy());
+}
+/// The same of a call of scan() or at() on `d`.
+inline void note_call_faults(std::string_view where, Device d) {
+  note_faults(where, backend_of(d).take_faults());
+  if (!d.is_cpu()) note_late_faults(d, faults::stops(faults::policy()));
 }
 
 }  // namespace galop::graph

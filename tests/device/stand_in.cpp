@@ -17,6 +17,8 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "backend/backend.hpp"
 #include "galop/error.hpp"
@@ -139,23 +141,33 @@ class StandIn final : public DeviceBackend {
         if (r.reduced >> k & 1) kept[k] = 1;
       strided("run: reduction", r.data, kept, r.strides, itemsize(r.result));
     }
-    if (launch("run")) cpu_backend().run(plan);
+    if (!launch("run")) return;
+    Plan watched = plan;
+    std::vector<std::uint8_t> words(1 + plan.tape.size(), 0);
+    if (plan.faults) watched.faults = words.data();
+    cpu_backend().run(watched);
+    for (std::size_t w = 0; w < words.size(); ++w)
+      if (words[w] != 0) unseen_.push_back(fault_in(plan, w, words[w]));
   }
 
   void scan(Op op, DType t, const Dims& shape, const void* in, const Dims& in_strides, void* out,
             const Dims& out_strides) override {
     strided("scan: in", in, shape, in_strides, itemsize(t));
     strided("scan: out", out, shape, out_strides, itemsize(t));
-    if (launch("scan")) cpu_backend().scan(op, t, shape, in, in_strides, out, out_strides);
+    if (!launch("scan")) return;
+    cpu_backend().scan(op, t, shape, in, in_strides, out, out_strides);
+    unseen_.push_back({"accumulate", cpu_backend().take_faults(), faults::policy()});
   }
 
-  std::uint8_t take_faults() override { return cpu_backend().take_faults(); }
+  std::vector<faults::Fault> take_late_faults() override { return std::exchange(seen_, {}); }
 
   void at(Op op, DType t, void* base, const std::int64_t* offsets, std::int64_t n, const void* values) override {
     packed("at: offsets", offsets, n, 8);
     if (values) packed("at: values", values, n, itemsize(t));
     for (std::int64_t i = 0; i < n; ++i) span("at: element", at_offset(base, offsets[i]), itemsize(t));
-    if (launch("at")) cpu_backend().at(op, t, base, offsets, n, values);
+    if (!launch("at")) return;
+    cpu_backend().at(op, t, base, offsets, n, values);
+    unseen_.push_back({info(op).name, cpu_backend().take_faults(), faults::policy()});
   }
 
   bool locate(std::span<const IndexedAxis> axes, std::int64_t count, std::int64_t* offsets) override {
@@ -323,6 +335,8 @@ class StandIn final : public DeviceBackend {
   }
 
   void waits(const char* what) {
+    for (const faults::Fault& f : std::exchange(unseen_, {}))
+      if (f.flags != 0) seen_.push_back(f);
     if (late_.empty()) return;
     dead_ = true;
     throw DeviceError("[" + std::string(what) + "] " + late_ + " failed on " + to_string(device()));
@@ -378,7 +392,8 @@ class StandIn final : public DeviceBackend {
   std::int64_t total_ = std::int64_t{1} << 30, limit_ = 0, in_use_ = 0, cached_ = 0;
   std::multimap<std::int64_t, char*> cache_;  // released blocks by capacity
   std::atomic<bool> dead_ = false;
-  std::string late_;  // the work whose failure nobody has seen yet
+  std::string late_;                          // the work whose failure nobody has seen yet
+  std::vector<faults::Fault> unseen_, seen_;  // floating-point flags, before and after somebody has waited
 };
 
 DeviceBackend* open(int ordinal) { return new StandIn(ordinal); }

@@ -87,6 +87,13 @@ GPU_NUMBERS = (
 )
 
 
+def evaluate(*arrays):
+    """Computes, and on a device waits as well: that is when it tells of floating-point flags."""
+    galop.eval(*arrays)
+    if os.environ.get("GALOP_DEVICE", "").startswith(("cuda", "gpu")):
+        galop.cuda.synchronize()
+
+
 def magnitude(x):
     """Σ|x| of the finite elements: what the rounding of a sum is measured by."""
     x = np.asarray(x)

@@ -19,41 +19,30 @@ using faults::kUnderflow;
 
 constexpr std::int64_t kPiece = 256;
 
-// Whether an infinite result of finite operands is a pole of the function rather than a number too large.
 template <class T>
 bool at_pole(Op op, T x, T y) {
-  switch (op) {
-    case Op::log:
-    case Op::log2:
-    case Op::log10:
-    case Op::log1p:
-    case Op::arctanh:
+  switch (pole_of(op)) {
+    case Pole::always:
       return true;
-    case Op::power:
-    case Op::float_power:
+    case Pole::at_zero_x:
       return x == T(0);
-    case Op::floor_divide:
-    case Op::divmod:
+    case Pole::at_zero_y:
       return y == T(0);
     default:
       return false;
   }
 }
 
-// Whether a result of 0 or below the normal range has lost digits, for the functions that approach zero.
 template <class T>
 bool underflows(Op op, T x, T y, T r) {
-  switch (op) {
-    case Op::exp:
-    case Op::exp2:
-    case Op::erfc:
+  switch (vanishing_of(op)) {
+    case Vanishing::always:
       return true;
-    case Op::power:
-    case Op::float_power:
+    case Vanishing::of_power:
       return x != T(0) && std::isfinite(y);
-    case Op::nextafter:
+    case Vanishing::of_unequal:
       return x != y;
-    case Op::ldexp:
+    case Vanishing::of_scaling:
       return x != T(0) && r == T(0);
     default:
       return false;
@@ -237,52 +226,6 @@ std::uint8_t run_piece(const Watched& w, void* const* out, const void* const* in
 }
 
 }  // namespace
-
-FlagTest flag_test(Op op, DType loop) {
-  const bool real = kind(loop) == 'f';
-  const bool integer = is_integer(loop);
-  switch (op) {
-    case Op::add:
-    case Op::subtract:
-    case Op::multiply:
-    case Op::square:
-      return is_inexact(loop) ? FlagTest::hardware : FlagTest::none;
-    case Op::divide:
-      return is_complex(loop) ? FlagTest::complex_divide : FlagTest::hardware;
-    case Op::reciprocal:
-      return integer ? FlagTest::integer_inverse : FlagTest::hardware;
-    case Op::sqrt:
-    case Op::degrees:
-    case Op::radians:
-    case Op::rad2deg:
-    case Op::deg2rad:
-      return FlagTest::hardware;
-    case Op::floor_divide:
-    case Op::remainder:
-    case Op::divmod:
-    case Op::fmod:
-      return integer ? FlagTest::integer_divide : FlagTest::results;
-    case Op::power:
-    case Op::float_power:
-      return real ? FlagTest::results : integer ? FlagTest::none : FlagTest::complex_power;
-    case Op::absolute:
-      return is_complex(loop) ? FlagTest::results : FlagTest::none;
-    case Op::sign:
-      return FlagTest::none;
-    default:
-      // What rounds is a library's function, and these three are too. Complex functions are the C library's, one after
-      // the other, as in NumPy.
-      if (info(op).ulp == 0 && op != Op::ldexp && op != Op::nextafter && op != Op::spacing) return FlagTest::none;
-      return loop == DType::float16 ? FlagTest::none : real ? FlagTest::results : FlagTest::hardware;
-  }
-}
-
-FlagTest cast_flag_test(DType from, DType to) {
-  if (to == DType::float16) return from == DType::bool_ || itemsize(from) == 1 ? FlagTest::none : FlagTest::results;
-  if (!is_inexact(from) || to == DType::bool_) return FlagTest::none;
-  if (is_integer(to)) return FlagTest::hardware;
-  return itemsize(real_dtype(to)) < itemsize(real_dtype(from)) ? FlagTest::hardware : FlagTest::none;
-}
 
 std::uint8_t run_other(const Watched& w, void* const* out, const void* const* in, std::int64_t n, std::uint8_t watch) {
   if (w.test == FlagTest::integer_divide || w.test == FlagTest::integer_inverse) {

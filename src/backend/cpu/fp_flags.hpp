@@ -7,6 +7,7 @@
 
 #include "backend/cpu/kernels.hpp"
 #include "core/faults.hpp"
+#include "core/flag_test.hpp"
 
 #if defined(__x86_64__)
 #include <xmmintrin.h>
@@ -15,19 +16,6 @@
 #endif
 
 namespace galop::cpu {
-
-/// How the flags of one operation over one loop dtype are found.
-enum class FlagTest : std::uint8_t {
-  none,            // it raises none, whatever its kernel does
-  hardware,        // the processor's
-  results,         // NaN from no NaN, an infinity from finite operands
-  integer_divide,  // a zero divisor; the lowest integer by -1
-  integer_inverse,
-  complex_power,   // the processor's, but NaN from no NaN for invalid
-  complex_divide,  // the processor's, confirmed by another computation
-};
-FlagTest flag_test(Op op, DType loop);
-FlagTest cast_flag_test(DType from, DType to);
 
 /// The processor's flags, in faults' numbers; all are down afterwards.
 inline std::uint8_t take_hardware_flags() {

@@ -106,7 +106,7 @@ void Reducer::run() {
 
 void run_reduce(const Plan& plan) {
   const Reduction& r = plan.reductions[0];
-  const bool watched = plan.faults && flag_test(r.op, r.dtype) == FlagTest::hardware;
+  const bool watched = plan.faults && fold_flag_test(r.op, r.dtype) == FlagTest::hardware;
   Reducer reducer(plan);
   {
     const HardwareFlags hardware(watched ? plan.faults : nullptr);

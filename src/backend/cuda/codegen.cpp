@@ -20,9 +20,10 @@ bool has_complex(const Plan& plan) {
 
 }  // namespace
 
-std::string prelude(bool with_complex) {
+std::string prelude(bool with_complex, bool with_flags) {
   return std::string(kPreludeMathText) + kPreludeText + kPreludeMemoryText +
-         (with_complex ? std::string(kPreludeComplexText) : std::string());
+         (with_complex ? std::string(kPreludeComplexText) : std::string()) +
+         (with_flags ? std::string(kPreludeFlagsText) : std::string());
 }
 
 std::string kernel_source(const Plan& plan, const Lowered& l, const std::string& kernel) {
@@ -30,7 +31,7 @@ std::string kernel_source(const Plan& plan, const Lowered& l, const std::string&
 }
 
 std::string source(const Plan& plan, const Lowered& l, const std::string& kernel) {
-  return prelude(has_complex(plan)) + kernel_source(plan, l, kernel);
+  return prelude(has_complex(plan), !l.watched.empty()) + kernel_source(plan, l, kernel);
 }
 
 std::string pack_source(const Plan& plan, const Lowered& l, const std::string& kernel) {

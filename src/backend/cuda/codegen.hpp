@@ -18,6 +18,6 @@ std::string pack_source(const Plan& plan, const Lowered& l, const std::string& k
 /// The kernel alone, for several in one program after one `prelude()`. Its helpers live in a namespace of the kernel's
 /// name.
 std::string kernel_source(const Plan& plan, const Lowered& l, const std::string& kernel);
-std::string prelude(bool with_complex);
+std::string prelude(bool with_complex, bool with_flags = false);
 
 }  // namespace galop::cuda

@@ -86,6 +86,7 @@ class CudaBackend final : public DeviceBackend {
     cuda::compress(gpu_, mask, n, itemsize, in, out);
   }
   void matmul(const Product& p) override { cuda::matmul(gpu_, blas_, p); }
+  std::vector<faults::Fault> take_late_faults() override { return gpu_.faults().heard(); }
   bool folds_about_mean() const override { return true; }
   std::int64_t estimate_kept(const Plan& plan) override { return cuda::estimate_kept(gpu_, plan); }
   std::int64_t pack(const Plan& plan, std::int64_t room) override { return cuda::pack(gpu_, plan, room); }

@@ -34,6 +34,8 @@ namespace galop::cuda {
   X(cuMemAllocFromPoolAsync)   \
   X(cuMemFreeAsync)            \
   X(cuMemGetInfo)              \
+  X(cuMemAlloc)                \
+  X(cuMemFree)                 \
   X(cuMemPoolSetAccess)        \
   X(cuDeviceCanAccessPeer)     \
   X(cuMemHostAlloc)            \

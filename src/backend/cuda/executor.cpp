@@ -31,7 +31,7 @@ bool waits_for_launches() {
 }  // namespace
 
 CudaExecutor::CudaExecutor(int ordinal, const std::filesystem::path& cache)
-    : context_(ordinal), memory_(context_), transfer_(context_), cache_(cache) {
+    : context_(ordinal), memory_(context_), transfer_(context_), faults_(context_), cache_(cache) {
   const auto here = context_.enter();
   context_.check(context_.cuda.cuEventCreate(&order_, CU_EVENT_DISABLE_TIMING), "cuEventCreate");
 }
@@ -212,6 +212,11 @@ void CudaExecutor::run(const Plan& plan) {
     l.words[static_cast<std::size_t>(l.scratch_word)] = reinterpret_cast<std::uint64_t>(scratch);
   }
   try {
+    if (!l.watched.empty()) {
+      const LateFaults::Place place = faults_.take(plan, l);
+      l.words[static_cast<std::size_t>(l.fault_word)] = place.device;
+      l.words[static_cast<std::size_t>(l.fault_word) + 1] = place.host;
+    }
     void* parameters[] = {l.words.data()};
     enqueue(kernel.function, {static_cast<unsigned>(l.blocks)}, {l.threads_x, l.threads_y}, 0, parameters,
             [&] { return describe(plan); });

@@ -12,6 +12,7 @@
 #include "backend/backend.hpp"
 #include "backend/cuda/context.hpp"
 #include "backend/cuda/jit_cache.hpp"
+#include "backend/cuda/late_faults.hpp"
 #include "backend/cuda/memory.hpp"
 #include "backend/cuda/transfer.hpp"
 
@@ -38,7 +39,11 @@ class CudaExecutor {
     ++writes_;
     transfer_.upload(device, host, bytes);
   }
-  void download(void* host, const void* device, std::int64_t bytes) { transfer_.download(host, device, bytes); }
+  void download(void* host, const void* device, std::int64_t bytes) {
+    const std::uint64_t launched = faults_.launches();
+    transfer_.download(host, device, bytes);
+    if (bytes > 0) faults_.settle(launched);
+  }
   void copy(void* to, const void* from, std::int64_t bytes);
   /// From another device's memory, in the order of both streams.
   void copy_peer(void* to, CudaExecutor& other, const void* from, std::int64_t bytes);
@@ -61,7 +66,13 @@ class CudaExecutor {
   /// Enqueues the plan's kernel; compiles it where neither memory nor disk has it.
   void run(const Plan& plan);
   /// Waits; throws DeviceError naming the last kernels when one of them failed.
-  void synchronize() { context_.synchronize(); }
+  void synchronize() {
+    const std::uint64_t launched = faults_.launches();
+    context_.synchronize();
+    faults_.settle(launched);
+  }
+  /// Floating-point flags of plans that somebody has waited for.
+  LateFaults& faults() { return faults_; }
   bool alive() const noexcept { return context_.alive(); }
 
   /// Keeps `ends`, the running counts of a mask's tiles (select.cpp), for what packs by that mask next; takes over the
@@ -102,6 +113,7 @@ class CudaExecutor {
   Context context_;
   MemoryPool memory_;
   Transfer transfer_;
+  LateFaults faults_;
   JitCache cache_;
   std::mutex mutex_;
   std::unordered_map<std::string, CUmodule> modules_;  // by key

@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 
+#include "core/flag_test.hpp"
 #include "galop/error.hpp"
 
 namespace galop::cuda {
@@ -186,6 +187,7 @@ class Lowering {
       map();
     else
       fold();
+    watch();
     out_.key = key();
     if (out_.words.size() > kMostWords)
       throw Error("[cuda] too many parameters for one kernel; got " + std::to_string(out_.words.size()) +
@@ -458,6 +460,25 @@ class Lowering {
     split(std::move(modes));
   }
 
+  // Which words of Plan::faults the kernel has to find.
+  void watch() {
+    if (plan_.faults == nullptr) return;
+    const auto add = [&](std::size_t word, faults::Policy policy, FlagTest test) {
+      const std::uint8_t wanted = faults::watched(policy);
+      if (wanted != 0 && test != FlagTest::none) out_.watched.push_back({word, (wanted & faults::kUnderflow) != 0});
+    };
+    for (const Reduction& r : plan_.reductions)
+      if (!r.about_mean) add(0, r.policy, fold_flag_test(r.op, r.dtype));
+    for (std::size_t s = 0; s < plan_.tape.size(); ++s) {
+      const Instruction& i = plan_.tape[s];
+      add(1 + s, i.policy,
+          i.op == Op::cast ? cast_flag_test(i.loop, plan_.registers[i.out[0]]) : flag_test(i.op, i.loop));
+    }
+    if (out_.watched.empty()) return;
+    out_.fault_word = static_cast<int>(out_.words.size());
+    out_.words.insert(out_.words.end(), {0, 0});
+  }
+
   static std::int64_t accumulator_bytes(const Reduction& r) {
     return r.about_mean ? 3 * std::int64_t{sizeof(double)} : itemsize(r.dtype);
   }
@@ -544,6 +565,10 @@ class Lowering {
       number(r.reg);
       number(r.round_to_half);
       number(r.about_mean);
+    }
+    for (const Lowered::Watched& w : out_.watched) {
+      k += w.underflow ? 'u' : 'w';
+      number(static_cast<std::int64_t>(w.word));
     }
     return k;
   }

@@ -53,6 +53,15 @@ struct Lowered {
   bool many = false;   // several blocks share a result
   std::vector<Access> operands, results;
 
+  /// What is watched for floating-point flags: words of Plan::faults, eight to a word of the device.
+  struct Watched {
+    std::size_t word;
+    bool underflow;  // is wanted too
+  };
+  std::vector<Watched> watched;
+  int fault_word = -1;  // receives the addresses of those words on the device, and of 32 bytes a word on the host
+  int fault_words() const { return static_cast<int>(watched.size() + 7) / 8; }
+
   std::string key;  // all that the source depends on, and nothing else
   std::vector<std::uint64_t> words;
   std::uint64_t blocks = 0;  // 0: nothing to do

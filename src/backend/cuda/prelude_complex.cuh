@@ -208,6 +208,7 @@ inline double infinity_like(double x) { return copysign(from_bits((u64)0x7ff0000
 // Kahan's formulas.
 inline C arcsin(C z) {
   if (infinite_and_nan(z)) return {nan_of(0.0), infinity_like(z.im)};
+  if (isinf(z.re) || isinf(z.im)) return {arctan2(z.re, absolute(z.im)), infinity_like(z.im)};
   const C p = sqrt(C{1 + z.re, z.im}), m = sqrt(C{1 - z.re, -z.im});
   return {arctan2(z.re, m.re * p.re - m.im * p.im), arcsinh(m.re * p.im - m.im * p.re)};
 }

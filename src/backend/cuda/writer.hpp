@@ -2,11 +2,13 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "backend/cuda/lower.hpp"
+#include "core/flag_test.hpp"
 
 namespace galop::cuda {
 
@@ -89,6 +91,33 @@ class Writer {
   // Coordinates c<from> … c<to - 1> from the flat index `rest`, whose extents start at parameter `extents`.
   void coordinates(int from, int to, const std::string& rest, int extents, const char* c = "c", int skip = -1);
 
+  // Floating-point flags. What a thread looks at in passing: registers that are infinite or NaN when something
+  // happened, operands that are large, results that vanish, and steps that show it in no register.
+  struct Look {
+    std::vector<std::uint16_t> registers, large, small;
+    std::vector<std::size_t> steps;
+    bool total = false;  // of a fold: its total too
+    bool any() const { return !registers.empty() || !large.empty() || !small.empty() || !steps.empty(); }
+  };
+  const Look& look();
+  bool watched() const { return !l_.watched.empty(); }
+  // Whether something may have happened in the registers r<n><element>.
+  std::string happened(const std::string& element = "");
+  // The flags that an operation raised, as an expression.
+  static std::string flags_of(Op op, DType loop, DType to, bool underflow, const std::string& x, const std::string& y,
+                              const std::string& r);
+  void declare_raised();
+  void raise(std::size_t place, const std::string& flags);
+  // Every watched step over the registers of the last tape.
+  void test_steps();
+  void report();
+  // Of a fold.
+  bool folds_watched() const;
+  std::string raised_by_join(const std::string& x, const std::string& y, const std::string& joined) const;
+  std::string raised_by_fold() const;
+  void raise_rounding(DType to);
+  void test_part();
+
   void rows();
   // The tape for all elements of a thread, each step for all of them before the next one; x(o, k) is operand o of the
   // k-th.
@@ -120,6 +149,7 @@ class Writer {
   const Lowered& l_;
   const std::string& kernel_;
   std::string out_;
+  std::optional<Look> look_;
 };
 
 }  // namespace galop::cuda

@@ -28,9 +28,12 @@ void Writer::fold() {
   if (l_.kept == 0) line("(void)kept_rest;");
   bases(0, l_.kept);
 
+  if (watched()) line("bool bad = false;");
+  declare_raised();
   // One element of the folded axes.
   line("const auto one = [&](i64 q) -> " + item + " {");
   element_at(false);
+  if (watched() && look().any()) line("bad |= " + happened() + ";");
   line("return " + at("r", r.reg) + ";");
   line("};");
   if (l_.kind == Kind::inner) {
@@ -48,12 +51,15 @@ void Writer::fold() {
   line("const auto finish = [&](" + acc + " total, bool has) {");
   if (l_.start) {
     line("const " + acc + " start = constant<" + acc + ">(p.w[" + text(start) + "], p.w[" + text(start + 1) + "]);");
+    if (folds_watched()) line("const " + acc + " folded_total = total;");
     line("total = has ? " + join + "(start, total) : start;");
+    if (folds_watched()) line("if (has && wild(total)) { " + raised_by_join("start", "folded_total", "total") + " }");
   }
   const Access& out = l_.results[0];
   line("char* const q = reinterpret_cast<char*>(p.w[" + text(out.word) + "])" + offset(out, 0, l_.kept, "c") + ";");
   const std::string total_of = r.about_mean ? "spread(total)" : "total";
   const std::string rounded = r.round_to_half && r.result != DType::float16 ? "Cast<f16>::of(total)" : total_of;
+  raise_rounding(rounded == total_of ? out.dtype : DType::float16);
   line(put(out, "q", "Cast<" + type(out.dtype) + ">::of(" + rounded + ")"));
   line("};");
   line(acc + " total = {};");
@@ -171,10 +177,12 @@ void Writer::fold() {
     line("for (; q < end; q += step) " + take("one(q)"));
     line("}");
   }
+  if (watched()) test_part();
   tree(acc, apart);
   const std::string first = l_.kind == Kind::inner ? "threadIdx.x == 0" : "threadIdx.y == 0";
   if (!l_.many) {
     line("if (" + first + " && k < kept) finish(total, has);");
+    report();
     return;
   }
   // The block that is last to arrive joins the parts in their order.
@@ -188,7 +196,10 @@ void Writer::fold() {
   line("if (is_last) arrived[group] = 0;");  // for the next launch
   line("}");
   line("__syncthreads();");
-  line("if (!is_last) return;");
+  line("if (!is_last) {");
+  report();
+  line("return;");
+  line("}");
   line("__threadfence();");
   line("has = false;");
   const std::string axis = l_.kind == Kind::inner ? "x" : "y";
@@ -205,9 +216,76 @@ void Writer::fold() {
   line("for (int j = 1; j < 8; ++j) total = " + apart + "(total, y[j]);");
   line("}");
   line("for (; s < splits; s += count) " + join_in("parts[s]"));
+  if (folds_watched()) {
+    line("if (has && wild(total)) {");
+    line("u32 seen = 0;");
+    line("for (s = threadIdx." + axis + "; s < splits; s += count) seen |= kind_of(parts[s]);");
+    line(raised_by_fold());
+    line("}");
+  }
   line("}");
   line("block_tree(total, has);");
   line("if (" + first + " && k < kept) finish(total, has);");
+  report();
+}
+
+bool Writer::folds_watched() const { return watched() && l_.watched[0].word == 0; }
+
+std::string Writer::raised_by_join(const std::string& x, const std::string& y, const std::string& joined) const {
+  const Reduction& r = plan_.reductions[0];
+  return "raised0 |= " + flags_of(r.op, r.dtype, r.dtype, l_.watched[0].underflow, x, y, joined) + ";";
+}
+
+std::string Writer::raised_by_fold() const {
+  return std::string("raised0 |= fold_flags<") + (plan_.reductions[0].op == Op::multiply ? "true" : "false") + ", " +
+         (l_.watched[0].underflow ? "true" : "false") + ">(seen, total);";
+}
+
+// What the last rounding of a fold raises counts as the fold's.
+void Writer::raise_rounding(DType to) {
+  const Reduction& r = plan_.reductions[0];
+  if (!folds_watched() || cast_flag_test(r.dtype, to) == FlagTest::none) return;
+  const std::string t = type(to);
+  line("{ const " + t + " narrow = Cast<" + t + ">::of(total); raised0 |= " +
+       flags_of(Op::cast, r.dtype, to, l_.watched[0].underflow, "total", "", "narrow") + "; }");
+}
+
+// Where a thread's part shows that something happened, its elements once more, one by one.
+void Writer::test_part() {
+  const Reduction& r = plan_.reductions[0];
+  if (look().total) line(std::string("if (has) bad |= ") + (r.about_mean ? "wild(total.mean)" : "wild(total)") + ";");
+  if (folds_watched() && l_.watched[0].underflow) line("if (has) bad |= tiny(total);");
+  line("if (bad) {");
+  if (folds_watched()) line("u32 seen = 0;");
+  const std::string v = text(l_.width);
+  if (l_.kind == Kind::inner) {
+    line("const i64 whole = end - (end - begin) % " + v + ", apart = (i64)blockDim.x * " + v + ";");
+    line("i64 q = begin + threadIdx.x * " + v + ";");
+    line("if (q >= whole) q = whole + threadIdx.x;");
+    line("while (q < end) {");
+  } else if (l_.kind == Kind::outer) {
+    line("for (i64 q = begin + threadIdx.y; q < end; q += blockDim.y) {");
+  } else {
+    line("for (i64 q = 0; q < folded; ++q) {");
+  }
+  line("{");
+  element_at(false);
+  test_steps();
+  if (folds_watched()) line("seen |= kind_of(" + at("r", r.reg) + ");");
+  line("}");
+  if (l_.kind == Kind::inner) {
+    line("if (q >= whole) {");
+    line("q += blockDim.x;");
+    line("} else if ((q + 1 - begin) % " + v + " != 0) {");
+    line("++q;");
+    line("} else {");
+    line("q += apart - " + v + " + 1;");
+    line("if (q >= whole) q = whole + threadIdx.x;");
+    line("}");
+  }
+  line("}");
+  if (folds_watched() && l_.kind != Kind::serial) line("if (has) " + raised_by_fold());
+  line("}");
 }
 
 void Writer::in_order(const std::string& join, int start) {
@@ -217,11 +295,18 @@ void Writer::in_order(const std::string& join, int start) {
     line("total = constant<" + acc + ">(p.w[" + text(start) + "], p.w[" + text(start + 1) + "]);");
     line("has = true;");
   }
-  line("for (i64 q = 0; q < folded; ++q) { const " + acc + " v = one(q); total = has ? " + join +
-       "(total, v) : v; has = true; }");
+  line("for (i64 q = 0; q < folded; ++q) {");
+  line("const " + acc + " v = one(q)" + (folds_watched() ? ", before = total;" : ";"));
+  line("total = has ? " + join + "(total, v) : v;");
+  if (folds_watched()) line("if (has) { " + raised_by_join("before", "v", "total") + " }");
+  line("has = true;");
+  line("}");
+  if (watched()) test_part();
+  raise_rounding(l_.results[0].dtype);
   const Access& out = l_.results[0];
   line("char* const q = reinterpret_cast<char*>(p.w[" + text(out.word) + "])" + offset(out, 0, l_.kept, "c") + ";");
   line(put(out, "q", "Cast<" + type(out.dtype) + ">::of(total)"));
+  report();
   line("(void)finish;");
 }
 
@@ -268,6 +353,7 @@ void Writer::element_at(bool vector) {
     if (a.mode == Mode::counter) return at("b", i) + " + j * " + parameter(a.word + 1 + last);
     return a.mode == Mode::splat ? at("x", i) : at("x", i) + "[j]";
   });
+  if (watched() && look().any()) line("bad |= " + happened() + ";");
   line("y[j] = " + at("r", plan_.reductions[0].reg) + ";");
   line("}");
 }
@@ -286,7 +372,10 @@ void Writer::tree(const std::string& acc, const std::string& join) {
   line("__syncthreads();");
   line(std::string("const int other = me + ") + (inner ? "h" : "h * blockDim.x") + ";");
   line("if (mine < h && present[other]) {");
+  if (folds_watched()) line("const " + acc + " left = values[me];");
   line("values[me] = present[me] ? " + join + "(values[me], values[other]) : values[other];");
+  if (folds_watched())
+    line("if (present[me] && wild(values[me])) { " + raised_by_join("left", "values[other]", "values[me]") + " }");
   line("present[me] = true;");
   line("}");
   line("}");

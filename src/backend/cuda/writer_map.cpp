@@ -32,6 +32,13 @@ void Writer::rows() {
   bases(0, last);
   if (l_.vec * l_.strips == 1) {
     tape([&](std::size_t i) { return element(operand(i), here(operand(i), at("a", i), last)); });
+    if (watched()) {
+      line("if (" + happened() + ") {");
+      declare_raised();
+      test_steps();
+      report();
+      line("}");
+    }
     for (std::size_t k = 0; k < l_.results.size(); ++k)
       line(put(l_.results[k], here(l_.results[k], at("q", k), last), at("r", plan_.outputs[k].reg)));
     return;
@@ -82,6 +89,7 @@ void Writer::rows() {
     if (a.mode == Mode::counter) return strip(a, at("a", o), last, s, j);
     return at("x", o) + "[" + s + "][" + j + "]";
   };
+  if (watched()) line("bool bad = false;");
   if (l_.heavy) {
     side_by_side([&](std::size_t o, int k) { return value(o, text(k / l_.vec), text(k % l_.vec)); });
   } else {
@@ -92,6 +100,23 @@ void Writer::rows() {
     tape([&](std::size_t o) { return value(o, "s", "j"); });
     for (std::size_t k = 0; k < l_.results.size(); ++k)
       line(at("y", k) + "[s][j] = " + at("r", plan_.outputs[k].reg) + ";");
+    if (watched()) line("bad |= " + happened() + ";");
+    line("}");
+  }
+  if (watched()) {  // before anything is stored: a result may lie where an operand does
+    line("if (bad) {");
+    declare_raised();
+    line("#pragma unroll 1");
+    line("for (int e = 0; e < " + text(l_.strips * l_.vec) + "; ++e) {");
+    line("const int s = e / " + v + ", j = e % " + v + ";");
+    line("if (!(" + inside + ")) continue;");
+    tape([&](std::size_t o) {
+      return operand(o).mode == Mode::constant ? element(operand(o), "")
+                                               : element(operand(o), strip(operand(o), at("a", o), last, "s", "j"));
+    });
+    test_steps();
+    line("}");
+    report();
     line("}");
   }
   line("if (whole) {");
@@ -176,6 +201,8 @@ void Writer::side_by_side(const std::function<std::string(std::size_t, int)>& x)
     for (int r = 0; r < results; ++r)
       if (plan_.registers[out[r]] == DType::float64) fence(out[r]);
   });
+  if (watched())
+    for (int lane = 0; lane < lanes; ++lane) line("bad |= " + happened("[" + text(lane) + "]") + ";");
   for (std::size_t k = 0; k < l_.results.size(); ++k)
     for (int lane = 0; lane < lanes; ++lane)
       line(at("y", k) + "[" + text(lane / l_.vec) + "][" + text(lane % l_.vec) +
@@ -228,14 +255,17 @@ void Writer::pack() {
 
 void Writer::ordered() {
   const int extents = 1;
+  declare_raised();
   line("for (u64 i = 0; i < p.w[0]; ++i) {");
   line("u64 rest = i;");
   coordinates(0, l_.axes, "rest", extents);
   bases(0, l_.axes);
   tape([&](std::size_t i) { return element(operand(i), at("a", i)); });
+  test_steps();
   for (std::size_t k = 0; k < l_.results.size(); ++k)
     line(put(l_.results[k], at("q", k), at("r", plan_.outputs[k].reg)));
   line("}");
+  report();
 }
 
 void Writer::tile() {
@@ -281,6 +311,7 @@ void Writer::tile() {
     if (operand(i).mode == Mode::turned) line(at("s", i) + "[across][down] = " + at("x", i) + "[j];");
   line("}");
   line("__syncthreads();");
+  declare_raised();
   line("#pragma unroll 4");
   line("for (int j = 0; j < " + each + "; ++j) {");
   place("across", "down");
@@ -290,9 +321,15 @@ void Writer::tile() {
     const Access& a = operand(i);
     return a.mode == Mode::turned ? at("s", i) + "[across][down]" : element(a, address(a, at("a", i)));
   });
+  if (watched()) {
+    line("if (" + happened() + ") {");
+    test_steps();
+    line("}");
+  }
   for (std::size_t k = 0; k < l_.results.size(); ++k)
     line(put(l_.results[k], address(l_.results[k], at("q", k)), at("r", plan_.outputs[k].reg)));
   line("}");
+  report();
 }
 
 }  // namespace galop::cuda
