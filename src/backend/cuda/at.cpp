@@ -5,6 +5,7 @@
 
 #include "backend/cuda/library.hpp"
 #include "backend/cuda/library_text.hpp"
+#include "core/flag_test.hpp"
 #include "core/op.hpp"
 #include "galop/error.hpp"
 
@@ -93,9 +94,17 @@ void sorted(CudaExecutor& gpu, Op op, DType t, void* base, const std::int64_t* o
     std::swap(keys, keys_to);
     std::swap(places, places_to);
   }
-  const LibraryKernel fold{"at.cuh", kAtText, "fold_places",
-                           head + join_function(op, t) + define("UNARY", values == nullptr), is_complex(t)};
-  launch(gpu, fold, blocks, {&keys, &places, &n, &base, &offsets, &values}, what);
+  LibraryKernel fold{"at.cuh", kAtText, "fold_places", head + join_function(op, t) + define("UNARY", values == nullptr),
+                     is_complex(t)};
+  const faults::Policy policy = faults::policy();
+  const std::uint8_t wanted = faults::watched(policy);
+  LateFaults::Place place{};
+  fold.with_flags = wanted != 0 && flag_test(op, t) != FlagTest::none;
+  if (fold.with_flags) {
+    fold.head += flags_function(op, t, (wanted & faults::kUnderflow) != 0) + define("FLAGS", 1);
+    place = gpu.faults().take({{info(op).name, 0, policy}});
+  }
+  launch(gpu, fold, blocks, {&keys, &places, &n, &base, &offsets, &values, &place.device, &place.host}, what);
 }
 
 }  // namespace

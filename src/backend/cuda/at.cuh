@@ -161,17 +161,27 @@ extern "C" __global__ void __launch_bounds__(256)
 #endif
 
 #ifdef UNARY
+#ifdef FLAGS  // with join_flags
+inline S watched(S a, S b, S joined, u32& raised) {
+  raised |= join_flags(a, b, joined);
+  return joined;
+}
+#else
+inline S watched(S, S, S joined, u32&) { return joined; }
+#endif
 inline S get(const char* p) { return (u64)p % alignof(S) == 0 ? load<S>(p) : load_bytes<S>(p); }
 
 // The first of each place folds all of its values, in order.
 extern "C" __global__ void __launch_bounds__(256)
-    fold_places(const KEY* keys, const POS* positions, i64 n, char* base, const i64* offsets, const char* values) {
+    fold_places(const KEY* keys, const POS* positions, i64 n, char* base, const i64* offsets, const char* values,
+                u64 word, u64 host) {
   const i64 j = (i64)blockIdx.x * 256 + threadIdx.x;
   if (j >= n) return;
   const KEY key = keys[j];
   if (j > 0 && keys[j - 1] == key) return;
   char* const p = base + offsets[positions[j]];
   S acc = get(p);
+  u32 raised = 0;
   constexpr int kAhead = 4;
   bool more = true;
   for (i64 k = j; more; k += kAhead) {
@@ -180,14 +190,14 @@ extern "C" __global__ void __launch_bounds__(256)
     for (int u = 0; u < kAhead; ++u) live[u] = k + u < n && keys[k + u] == key;
 #if UNARY
     for (int u = 0; u < kAhead; ++u)
-      if (live[u]) acc = join(acc);
+      if (live[u]) acc = watched(acc, acc, join(acc), raised);
 #else
     S x[kAhead];
 #pragma unroll
     for (int u = 0; u < kAhead; ++u) x[u] = live[u] ? get(values + (i64)positions[k + u] * (i64)sizeof(S)) : S{};
 #pragma unroll
     for (int u = 0; u < kAhead; ++u)
-      if (live[u]) acc = join(acc, x[u]);
+      if (live[u]) acc = watched(acc, x[u], join(acc, x[u]), raised);
 #endif
     more = live[kAhead - 1];
   }
@@ -195,6 +205,11 @@ extern "C" __global__ void __launch_bounds__(256)
     store<S>(p, acc);
   else
     store_bytes<S>(p, acc);
+#ifdef FLAGS
+  report(word, host, raised);
+#else
+  (void)word, (void)host, (void)raised;
+#endif
 }
 #endif
 

@@ -12,7 +12,9 @@ namespace galop::cuda {
 
 std::string LibraryKernel::key() const { return std::string(file) + "\n" + head; }
 
-std::string LibraryKernel::source() const { return prelude(with_complex) + "namespace g {\n" + head + "}\n" + text; }
+std::string LibraryKernel::source() const {
+  return prelude(with_complex, with_flags) + "namespace g {\n" + head + "}\n" + text;
+}
 
 void launch(CudaExecutor& gpu, const LibraryKernel& k, std::int64_t blocks, std::initializer_list<const void*> args,
             const std::string& what, std::int64_t shared_bytes) {
@@ -39,6 +41,12 @@ std::string join_function(Op op, DType t) {
                   "using T = decltype(" + (half ? "to_float" : "lane") + "(a)); (void)sizeof(T); return " +
                   (half ? "to_half(" : "raw(") + std::string(row.body) + "); }\n";
   return s;
+}
+
+std::string flags_function(Op op, DType t, bool underflow) {
+  const std::string flags =
+      t == DType::float16 ? "plain_flags(a, b, joined)" : flags_of(op, t, t, underflow, "a", "b", "joined");
+  return "inline u32 join_flags(S a, S b, S joined) { return " + flags + "; }\n";
 }
 
 std::string define(const char* macro, std::int64_t value) {

@@ -65,6 +65,7 @@ struct LibraryKernel {
   const char* entry;  // the kernel in it
   std::string head;
   bool with_complex = false;
+  bool with_flags = false;
 
   std::string key() const;
   std::string source() const;
@@ -79,6 +80,8 @@ void launch(CudaExecutor& gpu, const LibraryKernel& k, std::int64_t blocks, std:
 /// "using S = …;" and `S join(S, S)` (or `S join(S)`) for a row of ops.def that maps a dtype to itself; float16 goes
 /// through float and is rounded.
 std::string join_function(Op op, DType t);
+/// `u32 join_flags(S a, S b, S joined)`: which floating-point flags that raised.
+std::string flags_function(Op op, DType t, bool underflow);
 std::string define(const char* macro, std::int64_t value);
 constexpr std::int64_t blocks_for(std::int64_t n, std::int64_t each) { return (n + each - 1) / each; }
 /// Whether the address and all strides are multiples of `bytes`.

@@ -6,6 +6,7 @@
 
 #include "backend/cuda/library.hpp"
 #include "backend/cuda/library_text.hpp"
+#include "core/flag_test.hpp"
 #include "core/op.hpp"
 #include "galop/error.hpp"
 
@@ -151,6 +152,22 @@ void run(CudaExecutor& gpu, const Problem& p) {
            std::min<std::int64_t>(32, static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(p.n)))));
 }
 
+// What the scan raised, for the policy of this call.
+void watch(CudaExecutor& gpu, const Problem& p) {
+  const faults::Policy policy = faults::policy();
+  const std::uint8_t wanted = faults::watched(policy);
+  if (wanted == 0 || p.n < 2 || fold_flag_test(p.op, p.t) == FlagTest::none) return;
+  const bool underflow = (wanted & faults::kUnderflow) != 0;
+  const bool all = underflow || (p.op != Op::add && p.op != Op::subtract && p.op != Op::multiply);
+  LibraryKernel k = p.kernel("scan_flags", flags_function(p.op, p.t, underflow) + define("ALL", all));
+  k.with_flags = true;
+  const LateFaults::Place place = gpu.faults().take({{"accumulate", 0, policy}});
+  const std::int64_t pieces = blocks_for(p.n, 64), tasks = p.lines * pieces;
+  launch(gpu, k, blocks_for(tasks, kLibraryThreads),
+         {p.axes.data(), &tasks, &pieces, &p.n, &p.in, &p.in_step, &p.out, &p.out_step, &place.device, &place.host},
+         p.what);
+}
+
 }  // namespace
 
 void scan(CudaExecutor& gpu, Op op, DType t, const Dims& shape, const void* in, const Dims& in_strides, void* out,
@@ -169,6 +186,7 @@ void scan(CudaExecutor& gpu, Op op, DType t, const Dims& shape, const void* in, 
   if (p.lines == 0 || p.n == 0) return;
   order_lines(p);
   run(gpu, p);
+  watch(gpu, p);
 }
 
 }  // namespace galop::cuda

@@ -1,5 +1,5 @@
 // Running folds. In front of it: S and join, AXES (of lines), IN_BYTES and OUT_BYTES (1: not aligned, element by
-// element), and what the kernel of the program needs: VEC, ROWS and MANY, or LANES, or PHASE.
+// element), and what the kernel of the program needs: VEC, ROWS and MANY, or LANES, or PHASE, or ALL with join_flags.
 namespace g {
 
 struct Axis {
@@ -281,6 +281,33 @@ extern "C" __global__ void __launch_bounds__(256)
       }
   }
   if (PHASE == 0) folds[piece * line_count + line] = acc;
+}
+#endif
+
+#ifdef ALL
+// Which floating-point flags a finished scan raised, a thread 64 elements. Sums and products that have left the finite
+// numbers do not come back, so a line whose last element is finite raised none (ALL: of other operations, or underflow).
+extern "C" __global__ void __launch_bounds__(256)
+    scan_flags(const __grid_constant__ Lines lines, i64 tasks, i64 pieces, i64 n, const char* in, i64 in_step,
+               const char* out, i64 out_step, u64 word, u64 host) {
+  const i64 task = (i64)blockIdx.x * 256 + threadIdx.x;
+  if (task >= tasks) return;
+  u64 line = (u64)task;
+  const i64 piece = (i64)take(line, (u64)pieces);
+  char* to = const_cast<char*>(out);
+  find_line(lines, line, in, to);
+  if (!ALL && !wild(OUT_BYTES ? load_bytes<S>(to + (n - 1) * out_step) : load<S>(to + (n - 1) * out_step))) return;
+  u32 raised = 0;
+  const i64 end = min(n, (piece + 1) * 64);
+  S before = {};
+  for (i64 i = piece * 64; i < end; ++i) {
+    const char* at = to + i * out_step;
+    const S joined = OUT_BYTES ? load_bytes<S>(at) : load<S>(at);
+    if (i == piece * 64 && i > 0) before = OUT_BYTES ? load_bytes<S>(at - out_step) : load<S>(at - out_step);
+    if (i > 0) raised |= join_flags(before, read(in + i * in_step), joined);
+    before = joined;
+  }
+  report(word, host, raised);
 }
 #endif
 

@@ -18,6 +18,10 @@ inline std::string text(std::int64_t n) { return std::to_string(n); }
 /// A parameter word as a signed number.
 inline std::string parameter(int word) { return "(i64)p.w[" + text(word) + "]"; }
 
+/// The flags that one operation raised, as an expression; r is its first result.
+std::string flags_of(Op op, DType loop, DType to, bool underflow, const std::string& x, const std::string& y,
+                     const std::string& r);
+
 class Writer {
  public:
   using Kind = Lowered::Kind;
@@ -103,9 +107,6 @@ class Writer {
   bool watched() const { return !l_.watched.empty(); }
   // Whether something may have happened in the registers r<n><element>.
   std::string happened(const std::string& element = "");
-  // The flags that an operation raised, as an expression.
-  static std::string flags_of(Op op, DType loop, DType to, bool underflow, const std::string& x, const std::string& y,
-                              const std::string& r);
   void declare_raised();
   void raise(std::size_t place, const std::string& flags);
   // Every watched step over the registers of the last tape.

@@ -74,8 +74,8 @@ std::string call(const std::string& f, std::initializer_list<std::string> args) 
 
 }  // namespace
 
-std::string Writer::flags_of(Op op, DType loop, DType to, bool underflow, const std::string& x, const std::string& y,
-                             const std::string& r) {
+std::string flags_of(Op op, DType loop, DType to, bool underflow, const std::string& x, const std::string& y,
+                     const std::string& r) {
   const std::string under = underflow ? "<true>" : "<false>";
   if (op == Op::cast) {
     if (to == DType::float16) return call("half_flags" + under, {x, r});

@@ -223,6 +223,8 @@ int run_share(int capability, const std::string& cache, int share, int shares) {
   // What waits for numbers that never come must not stop a build for good.
   const rlimit seconds{kMostSeconds, kMostSeconds};
   setrlimit(RLIMIT_CPU, &seconds);
+  // Python's policy at first, and so its kernels.
+  set_fp_policy({.divide = FpAction::warn, .overflow = FpAction::warn, .invalid = FpAction::warn});
   std::vector<Task> tasks;
   for (const auto& add_to : {rows, maps, folds, calls}) add_to(tasks);
   int failures = 0;

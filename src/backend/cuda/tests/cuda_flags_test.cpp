@@ -116,6 +116,7 @@ TEST_F(CudaFlags, ChainsAreLookedAtWhereTheyEnd) {
   EXPECT_EQ(looks(watched(chain, kWarnDefault)), 2u);
   chain.tape[2] = {Op::less, DType::float32, {3, 0}, {4}};
   chain.registers[4] = chain.outputs[0].dtype = DType::bool_;
+  chain.outputs[0].strides = {1};
   EXPECT_EQ(looks(watched(chain, kWarnDefault)), 1u);
 }
 

@@ -97,6 +97,23 @@ TEST_F(CudaLibraryCompile, EveryJoin) {
   }
 }
 
+// Those that are watched for floating-point flags.
+TEST_F(CudaLibraryCompile, Flags) {
+  const auto flags = [](LibraryKernel k, Op op, DType t, bool underflow) {
+    k.head += flags_function(op, t, underflow);
+    k.with_flags = true;
+    check(k, 90);
+  };
+  for (const DType t : {DType::float16, DType::float32, DType::float64, DType::complex64})
+    for (const Op op : {Op::add, Op::multiply})
+      flags(scanning(op, t, lines(2, t == DType::float32) + define("ALL", op == Op::multiply)), op, t,
+            t == DType::float64);
+  for (const DType t : {DType::int32, DType::float64})
+    flags({"at.cuh", kAtText, "fold",
+           sorting(false) + join_function(Op::floor_divide, t) + define("UNARY", 0) + define("FLAGS", 1)},
+          Op::floor_divide, t, false);
+}
+
 TEST_F(CudaLibraryCompile, ItemsOfEverySize) {
   check(scanning(Op::maximum, DType::uint8, lines(1, false) + tiles(16, 2, true)), 90);
   check(scanning(Op::bitwise_or, DType::bool_, lines(1, false) + tiles(16, 2, false)), 90);
