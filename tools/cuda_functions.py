@@ -65,17 +65,33 @@ def minimax(f, weight, variable, low, high, above, below):
     return p, q, greatest
 
 
-def rounded(p, q, f, weight, variable, low, high):
-    """P and Q times the one of many factors with which rounding their coefficients does the least harm."""
-    wide = lambda values: np.array([np.longdouble(MP.nstr(v, 30)) for v in values])  # noqa: E731
-    x = [low + (high - low) * (MP.mpf(i) + MP.mpf("0.5")) / 400 for i in range(400)]
-    t, truth, w = wide(map(variable, x)), wide(map(f, x)), wide(map(weight, x))
+def fused(x, y, z):
+    return (np.longdouble(x) * y + z).astype(np.float64)
+
+
+def evaluated_erf(above, below, slope, z0, x):
+    """erf(x) as prelude_math.cuh computes it, roundings included."""
+    z = x * x
+    p, q = np.full(x.shape, above[-1]), np.full(x.shape, below[-1])
+    for c in above[-2::-1]:
+        p = fused(p, z, c)
+    for c in below[-2::-1]:
+        q = fused(q, z, c)
+    r = ((1 / q).view(np.int64) & ~0xFFFFFFFF).view(np.float64)  # the unit's 20 bits
+    near, e = (z0 - z) * p * r, fused(-q, r, 1.0)
+    return fused(x, slope, x * fused(near, fused(e, e, e), near))
+
+
+def best_scaled(p, q, slope, z0, end):
+    """P and Q times the factor with which numbers round best on their way: least where they begin with many ones."""
+    x = np.random.default_rng(0).uniform(0, end, 20000)
+    truth = np.array([np.longdouble(MP.nstr(MP.erf(float(v)), 25)) for v in x])
+    units = np.ldexp(1.0, np.frexp(truth.astype(np.float64))[1] - 53)
     best = (np.inf, None, None)
-    for i in range(4000):
-        factor = 1 + MP.mpf(i) / 4000
-        above, below = [float(c * factor) for c in p], [float(c * factor) for c in q]
-        ratio = horner([np.longdouble(c) for c in above], t) / horner([np.longdouble(c) for c in below], t)
-        best = min(best, (np.max(w * np.abs(ratio / truth - 1)), above, below))
+    for i in range(256):
+        above, below = ([float(c * (1 + MP.mpf(i) / 256)) for c in polynomial] for polynomial in (p, q))
+        errors = np.abs(evaluated_erf(above, below, slope, z0, x) - truth) / units
+        best = min(best, (float(np.max(errors)), above, below))
     return best
 
 
@@ -117,17 +133,20 @@ def sine_and_cosine():
 
 
 def error_function():
-    """(erf(x) / x - 1/4) / (z0 - x^2) in x^2 up to 4, near which erf(x) is x / 4, at the root of z0: there the quotient
-    counts for nothing, and neither do its roundings."""
-    root = MP.findroot(lambda x: MP.erf(x) - x / 4, MP.mpf("3.99999"))
-    share = lambda x: (MP.erf(x) / x if x else 2 / MP.sqrt(MP.pi)) - MP.mpf(1) / 4  # noqa: E731
+    """(erf(x) / x - K) / (z0 - x^2) in x^2 up to 15/4, at whose end erf(x) is K x, and z0 the root's square: there the
+    quotient counts for nothing, and neither do its roundings."""
+    end = MP.mpf(15) / 4
+    slope = MP.mpf(float(1 / end))
+    root = MP.findroot(lambda x: MP.erf(x) - slope * x, end)
+    share = lambda x: (MP.erf(x) / x if x else 2 / MP.sqrt(MP.pi)) - slope  # noqa: E731
     inside = lambda x: x if abs(x - root) > 1e-15 else root * (1 + MP.mpf("1e-15"))  # noqa: E731
     f = lambda x: share(inside(x)) / (root**2 - inside(x) ** 2)  # noqa: E731
-    weight = lambda x: max(abs(share(x)) / (share(x) + MP.mpf(1) / 4), MP.mpf("1e-5"))  # noqa: E731
-    domain = f, weight, lambda x: x**2, MP.mpf(0), MP.mpf(4)
-    p, q, _ = minimax(*domain, 9, 9)
-    error, above, below = rounded(p, q, *domain)
-    print(f"erf: 2^{np.log2(error):.1f}, z0 {float(root**2).hex()}")
+    weight = lambda x: max(abs(share(x)) / (share(x) + slope), MP.mpf("1e-5"))  # noqa: E731
+    domain = f, weight, lambda x: x**2, MP.mpf(0), end
+    p, q, error = minimax(*domain, 9, 9)
+    units, above, below = best_scaled(p, q, float(slope), float(root**2), float(end))
+    print(f"erf: 2^{float(MP.log(error, 2)):.1f}, {units:.2f} ULP rounded")
+    print(f"K {float(slope).hex()}, z0 {float(root**2).hex()}")
     show("erf_above", above)
     show("erf_below", below)
 

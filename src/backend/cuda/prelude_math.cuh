@@ -11,11 +11,11 @@ __constant__ static double log_terms[] = {0x1.5555555555592p-4,  0x1.999999997ff
                                           0x1.c71c521b99366p-12, 0x1.74663b6fdc3d5p-14, 0x1.39a20dfef4e7ep-16,
                                           0x1.2f0256353f354p-18};
 __constant__ static double erf_above[] = {
-    0x1.8f876dd604125p-4,  0x1.cb2e0925ee1b4p-7,  0x1.127682290c315p-8,  0x1.63d1b56c6813bp-12, 0x1.441f31b60784cp-15,
-    0x1.0350130fc5481p-19, 0x1.c967783e62d7cp-24, 0x1.890fff6c94391p-29, 0x1.1863c778a3912p-34, 0x1.6e387a0f1622bp-46};
+    0x1.52403eb98feebp-4,  0x1.845047398dc40p-7,  0x1.c9e39cf008ec9p-9,  0x1.2943686baf7d3p-12, 0x1.0a50aab3d5d4dp-15,
+    0x1.a943c04e075d0p-20, 0x1.6eb2fd309d9d8p-24, 0x1.37b681117204ap-29, 0x1.a868fdf16d922p-35, 0x1.d5bae5dcd5cc0p-47};
 __constant__ static double erf_below[] = {
-    0x1.c6d916872b021p+0,  0x1.cf5eb40ba29f8p-1,  0x1.c1c92ff86acddp-3,  0x1.12c2dca3fe152p-5,  0x1.d5555a9a20b72p-9,
-    0x1.258c7ca3bdc7ap-12, 0x1.108b90d15f614p-16, 0x1.711de05599942p-21, 0x1.54a70668f0ff2p-26, 0x1.59cd3a98737e6p-32};
+    0x1.5900000000000p+0,  0x1.5f1ff2dd181ccp-1,  0x1.5439f54035e9cp-3,  0x1.9e815edddc88ep-6,  0x1.608ec0f570bbbp-9,
+    0x1.b66b210405274p-13, 0x1.93a50ff82e44ep-17, 0x1.0e0e6420da98ap-21, 0x1.e990195910094p-27, 0x1.e1c8ebddf256ep-33};
 __constant__ static double sin_terms[] = {-0x1.5555555555548p-3, 0x1.111111110f7cap-7,   -0x1.a01a019bfd272p-13,
                                           0x1.71de35671c498p-19, -0x1.ae5e59fb900dcp-26, 0x1.5d8fa4737425cp-33};
 __constant__ static double cos_terms[] = {0x1.5555555555551p-5,   -0x1.6c16c16c15a29p-10, 0x1.a01a019d68636p-16,
@@ -79,12 +79,12 @@ inline double short_log(double x) {
 }
 inline double log(double x) { return log_is_short(x) ? short_log(x) : ::log(x); }
 
-// x P(x^2) / Q(x^2).
-inline bool erf_is_short(double x) { return fabsf(high(x)) < high_of(0x40100000); }  // 4
+// x (K + (z0 - z) P(z) / Q(z)), z = x^2, where the quotient vanishes as erf(x) nears 1.
+inline bool erf_is_short(double x) { return fabsf(high(x)) < high_of(0x400e0000); }  // 3.75
 inline double short_erf(double x) {
   const double z = x * x, q = polynomial(z, erf_below), r = near_reciprocal(q);
-  const double p = (0x1.fffffef722261p+3 - z) * polynomial(z, erf_above);
-  return ::fma(x, 0.25, x * refined(p * r, q, r));
+  const double p = (0x1.c1fff94ac5358p+3 - z) * polynomial(z, erf_above);
+  return ::fma(x, 0x1.1111111111111p-2, x * refined(p * r, q, r));
 }
 inline double slow_erf(double x) { return fabs(x) >= 6 ? ::copysign(1.0, x) : ::erf(x); }
 inline double erf(double x) { return erf_is_short(x) ? short_erf(x) : slow_erf(x); }
