@@ -33,7 +33,7 @@ def minimax(f, weight, variable, low, high, above, below):
     """P and Q of degrees `above` and `below` in variable(x), Q(0) = 1, with the least greatest weighted relative error
     of P/Q against f on [low, high]; and that error."""
     unknowns = above + below + 2
-    at = lambda i, n: (low + high - (high - low) * MP.cos(MP.pi * i / n)) / 2  # noqa: E731
+    at = lambda i, n: (low + high - (high - low) * MP.cos(MP.pi * i / n)) / 2
     grid = [at(MP.mpf(i), 1200) for i in range(1201)]
     nodes = [at(MP.mpf(i), unknowns - 1) for i in range(unknowns)]
     level, q = MP.mpf(0), [MP.mpf(1)] + [MP.mpf(0)] * below
@@ -54,7 +54,7 @@ def minimax(f, weight, variable, low, high, above, below):
             level += step
             if abs(step) <= abs(level) * MP.mpf("1e-6"):
                 break
-        error = lambda x: weight(x) * (horner(p, variable(x)) / horner(q, variable(x)) / f(x) - 1)  # noqa: E731, B023
+        error = lambda x: weight(x) * (horner(p, variable(x)) / horner(q, variable(x)) / f(x) - 1)  # noqa: B023
         runs = extrema(grid, [error(x) for x in grid])
         greatest = max(runs)[0]
         if greatest < abs(level) * MP.mpf("1.01") or len(runs) < unknowns:
@@ -101,8 +101,8 @@ def show(name, coefficients):
 
 def exponential():
     """(e^x - 1 - x) / x^2 for |x| <= log(2) / 2."""
-    f = lambda x: (MP.exp(x) - 1 - x) / x**2 if abs(x) > 1e-12 else MP.mpf(1) / 2  # noqa: E731
-    weight = lambda x: max(x**2, MP.mpf("2e-3")) * f(x) / MP.exp(x)  # noqa: E731
+    f = lambda x: (MP.exp(x) - 1 - x) / x**2 if abs(x) > 1e-12 else MP.mpf(1) / 2
+    weight = lambda x: max(x**2, MP.mpf("2e-3")) * f(x) / MP.exp(x)
     end = MP.log(2) / 2 * MP.mpf("1.0001")
     p, _, error = minimax(f, weight, lambda x: x, -end, end, 9, 0)
     print(f"exp: 2^{float(MP.log(error, 2)):.1f}")
@@ -111,8 +111,8 @@ def exponential():
 
 def logarithm():
     """(2 artanh(v / 2) - v) / v^3 in v^2."""
-    f = lambda x: (2 * MP.atanh(x / 2) - x) / x**3 if x > 1e-9 else MP.mpf(1) / 12  # noqa: E731
-    weight = lambda x: max(x**2, MP.mpf("1e-4")) / 12  # noqa: E731
+    f = lambda x: (2 * MP.atanh(x / 2) - x) / x**3 if x > 1e-9 else MP.mpf(1) / 12
+    weight = lambda x: max(x**2, MP.mpf("1e-4")) / 12
     root = MP.sqrt(2)
     p, _, error = minimax(f, weight, lambda x: x**2, MP.mpf(0), 2 * (root - 1) / (root + 1) * MP.mpf("1.0001"), 6, 0)
     print(f"log: 2^{float(MP.log(error, 2)):.1f}")
@@ -121,10 +121,10 @@ def logarithm():
 
 def sine_and_cosine():
     """(sin(x) / x - 1) / x^2 and ((cos(x) - 1) / x^2 + 1/2) / x^2 in x^2, |x| <= pi / 4."""
-    sine = lambda x: (MP.sin(x) / x - 1) / x**2 if x > 1e-9 else -MP.mpf(1) / 6  # noqa: E731
-    cosine = lambda x: ((MP.cos(x) - 1) / x**2 + MP.mpf(1) / 2) / x**2 if x > 1e-6 else MP.mpf(1) / 24  # noqa: E731
-    sine_share = lambda x: max(abs(sine(x)) * x**3 / MP.sin(x), MP.mpf("1e-3")) if x else MP.mpf("1e-3")  # noqa: E731
-    cosine_share = lambda x: max(cosine(x) * x**4 / MP.cos(x), MP.mpf("1e-4"))  # noqa: E731
+    sine = lambda x: (MP.sin(x) / x - 1) / x**2 if x > 1e-9 else -MP.mpf(1) / 6
+    cosine = lambda x: ((MP.cos(x) - 1) / x**2 + MP.mpf(1) / 2) / x**2 if x > 1e-6 else MP.mpf(1) / 24
+    sine_share = lambda x: max(abs(sine(x)) * x**3 / MP.sin(x), MP.mpf("1e-3")) if x else MP.mpf("1e-3")
+    cosine_share = lambda x: max(cosine(x) * x**4 / MP.cos(x), MP.mpf("1e-4"))
     end = MP.pi / 4 * MP.mpf("1.0001")
     for name, f, share in (("sin", sine, sine_share), ("cos", cosine, cosine_share)):
         p, _, error = minimax(f, share, lambda x: x**2, MP.mpf(0), end, 5, 0)
@@ -138,10 +138,10 @@ def error_function():
     end = MP.mpf(15) / 4
     slope = MP.mpf(float(1 / end))
     root = MP.findroot(lambda x: MP.erf(x) - slope * x, end)
-    share = lambda x: (MP.erf(x) / x if x else 2 / MP.sqrt(MP.pi)) - slope  # noqa: E731
-    inside = lambda x: x if abs(x - root) > 1e-15 else root * (1 + MP.mpf("1e-15"))  # noqa: E731
-    f = lambda x: share(inside(x)) / (root**2 - inside(x) ** 2)  # noqa: E731
-    weight = lambda x: max(abs(share(x)) / (share(x) + slope), MP.mpf("1e-5"))  # noqa: E731
+    share = lambda x: (MP.erf(x) / x if x else 2 / MP.sqrt(MP.pi)) - slope
+    inside = lambda x: x if abs(x - root) > 1e-15 else root * (1 + MP.mpf("1e-15"))
+    f = lambda x: share(inside(x)) / (root**2 - inside(x) ** 2)
+    weight = lambda x: max(abs(share(x)) / (share(x) + slope), MP.mpf("1e-5"))
     domain = f, weight, lambda x: x**2, MP.mpf(0), end
     p, q, error = minimax(*domain, 9, 9)
     units, above, below = best_scaled(p, q, float(slope), float(root**2), float(end))
