@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import galop
-from support import NUMPY_STANDS_IN, evaluate
+from support import GPU_NUMBERS, NUMPY_STANDS_IN, evaluate
 
 if NUMPY_STANDS_IN:
     pytest.skip("compares the warnings of Galop and NumPy", allow_module_level=True)
@@ -61,6 +61,10 @@ def numpys_own(name, typecode, args):
         return nan
     if name in ("nextafter", "spacing") and typecode == "e":
         return not all(np.isfinite(a) and abs(a) < 60000 for a in args)
+    if GPU_NUMBERS and complexes:
+        # These flags are those of the C library's own steps: a GPU's library takes others.
+        if name in ("exp", "exp2", "sin") and nan or name in ("power", "float_power"):
+            return True
     if name in ("power", "float_power"):
         # Where the library or the vector loop decides what a limit raises.
         return complexes and nan or any(np.isinf(a) for a in args)
@@ -167,6 +171,8 @@ xp.arctanh(xp.ones(3), out=xp.zeros(3), where=xp.zeros(3, dtype=bool))
 
 @pytest.mark.parametrize("statement", STATEMENTS.strip().splitlines())
 def test_statements_warn_as_numpys(statement):
+    if GPU_NUMBERS and ".std()" in statement:
+        pytest.skip("on a GPU, the one pass of var and std raises no flags")
     want, got = (messages(xp, lambda: eval(statement, {"xp": xp})) for xp in (np, galop))
     assert got == want
 

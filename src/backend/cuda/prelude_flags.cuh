@@ -299,9 +299,11 @@ inline u32 fold_flags(u32 seen, complex<T> total) {
 
 // Four bits a step. The word stays on the device until somebody waits; who sets a bit tells the host, a byte a bit.
 inline void report(u64 word, u64 host, u32 raised) {
+  if (raised == 0) return;
   u32* const to = reinterpret_cast<u32*>(word);
   if ((raised & ~*reinterpret_cast<volatile u32*>(to)) == 0) return;
   volatile u8* const bytes = reinterpret_cast<u8*>(host);
+#pragma unroll 1
   for (u32 fresh = raised & ~atomicOr(to, raised); fresh != 0; fresh &= fresh - 1) bytes[__ffs((int)fresh) - 1] = 1;
 }
 

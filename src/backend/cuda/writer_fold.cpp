@@ -196,10 +196,8 @@ void Writer::fold() {
   line("if (is_last) arrived[group] = 0;");  // for the next launch
   line("}");
   line("__syncthreads();");
-  line("if (!is_last) {");
-  report();
-  line("return;");
-  line("}");
+  // One report at the end, where something is watched: it is long to compile.
+  line(watched() ? "if (is_last) {" : "if (!is_last) return;");
   line("__threadfence();");
   line("has = false;");
   const std::string axis = l_.kind == Kind::inner ? "x" : "y";
@@ -219,6 +217,7 @@ void Writer::fold() {
   if (folds_watched()) {
     line("if (has && wild(total)) {");
     line("u32 seen = 0;");
+    line("#pragma unroll 1");
     line("for (s = threadIdx." + axis + "; s < splits; s += count) seen |= kind_of(parts[s]);");
     line(raised_by_fold());
     line("}");
@@ -226,6 +225,7 @@ void Writer::fold() {
   line("}");
   line("block_tree(total, has);");
   line("if (" + first + " && k < kept) finish(total, has);");
+  if (watched()) line("}");
   report();
 }
 
@@ -262,10 +262,13 @@ void Writer::test_part() {
     line("const i64 whole = end - (end - begin) % " + v + ", apart = (i64)blockDim.x * " + v + ";");
     line("i64 q = begin + threadIdx.x * " + v + ";");
     line("if (q >= whole) q = whole + threadIdx.x;");
+    line("#pragma unroll 1");
     line("while (q < end) {");
   } else if (l_.kind == Kind::outer) {
+    line("#pragma unroll 1");
     line("for (i64 q = begin + threadIdx.y; q < end; q += blockDim.y) {");
   } else {
+    line("#pragma unroll 1");
     line("for (i64 q = 0; q < folded; ++q) {");
   }
   line("{");
