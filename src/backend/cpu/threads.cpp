@@ -50,6 +50,16 @@ void happens_after([[maybe_unused]] char& moment) {
 #endif
 }
 
+// Tells it at the end of a scope, which an exception may bring about.
+struct HappensBefore {
+  char& moment;
+  ~HappensBefore() { happens_before(moment); }
+};
+struct HappensAfter {
+  char& moment;
+  ~HappensAfter() { happens_after(moment); }
+};
+
 // Set while this thread runs a part. A part never waits for oneTBB, so it never picks up a stranger's task meanwhile.
 thread_local bool inside_part = false;
 
@@ -153,6 +163,7 @@ void run_parts(int parts, function_ref<void(int)> f) {
       if (s.serial_only) break;
       if (s.pool) {
         happens_before(begun);
+        const HappensAfter all_parts{ended};
         s.pool->arena->execute([&] {
           tbb::parallel_for(
               0, parts, 1,
@@ -160,12 +171,11 @@ void run_parts(int parts, function_ref<void(int)> f) {
                 const InsidePart mark;
                 const interrupt::Join join(job);
                 happens_after(begun);
+                const HappensBefore part_ends{ended};
                 f(part);
-                happens_before(ended);
               },
               tbb::static_partitioner());
         });
-        happens_after(ended);
         return;
       }
     }
