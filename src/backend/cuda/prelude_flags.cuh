@@ -39,6 +39,13 @@ template <class T>
 inline bool huge(complex<T> x) {
   return huge(x.re) || huge(x.im);
 }
+// NaN for good once an x was infinite or NaN, or near to where float64 ends: one instruction.
+inline float glance(float seen, float x) { return __fmaf_rn(0.0f, x, seen); }
+inline float glance(float seen, double x) { return __fmaf_rn(0.0f, __int_as_float(__double2hiint(x)), seen); }
+template <class T>
+inline float glance(float seen, T x) {
+  return wild(x) ? __int_as_float(0x7fc00000) : seen;
+}
 template <class T>
 inline bool nan_in(T x) {
   return isnan(x);

@@ -105,8 +105,9 @@ class Writer {
   };
   const Look& look();
   bool watched() const { return !l_.watched.empty(); }
-  // Whether something may have happened in the registers r<n><element>.
-  std::string happened(const std::string& element = "");
+  // Whether something may have happened in the registers r<n><element>; without the plain looks for infinities and NaN
+  // where these are made elsewhere.
+  std::string happened(const std::string& element = "", bool plain = true);
   void declare_raised();
   void raise(std::size_t place, const std::string& flags);
   // Every watched step over the registers of the last tape.

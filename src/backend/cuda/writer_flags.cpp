@@ -174,11 +174,12 @@ const Writer::Look& Writer::look() {
   return *look_;
 }
 
-std::string Writer::happened(const std::string& element) {
+std::string Writer::happened(const std::string& element, bool plain) {
   std::string s;
   const auto add = [&](const std::string& test) { s += (s.empty() ? "" : " | ") + test; };
   const auto reg = [&](std::uint16_t r) { return at("r", r) + element; };
-  for (const std::uint16_t r : look().registers) add("wild(" + reg(r) + ")");
+  if (plain)
+    for (const std::uint16_t r : look().registers) add("wild(" + reg(r) + ")");
   for (const std::uint16_t r : look().large) add("huge(" + reg(r) + ")");
   for (const std::uint16_t r : look().small) add("tiny(" + reg(r) + ")");
   for (const std::size_t k : look().steps) {

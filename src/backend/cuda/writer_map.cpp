@@ -1,4 +1,6 @@
 // Maps: rows of vectors, tiles, one thread in order.
+#include <algorithm>
+
 #include "backend/cuda/writer.hpp"
 
 namespace galop::cuda {
@@ -103,7 +105,9 @@ void Writer::rows() {
     if (watched()) line("bad |= " + happened() + ";");
     line("}");
   }
-  if (watched()) {  // before anything is stored: a result may lie where an operand does
+  // Element by element and to the end: no result that is there already has to be kept meanwhile, which would cost those
+  // threads registers where nothing happened. A result may lie where an operand does, whose element was read before.
+  if (watched()) {
     line("if (bad) {");
     declare_raised();
     line("#pragma unroll 1");
@@ -115,8 +119,11 @@ void Writer::rows() {
                                                : element(operand(o), strip(operand(o), at("a", o), last, "s", "j"));
     });
     test_steps();
+    for (std::size_t k = 0; k < l_.results.size(); ++k)
+      line(put(l_.results[k], strip(l_.results[k], at("q", k), last, "s", "j"), at("r", plan_.outputs[k].reg)));
     line("}");
     report();
+    line("return;");
     line("}");
   }
   line("if (whole) {");
@@ -168,6 +175,14 @@ void Writer::side_by_side(const std::function<std::string(std::size_t, int)>& x)
   };
   for (std::size_t i = 0; i < plan_.operands.size(); ++i)
     declare(plan_.operands[i].dtype, i, [&](int k) { return x(i, k); });
+  // Each register is looked at where it is made: none has to live longer for it.
+  if (watched()) line("float seen = 0;");
+  const auto glance_at = [&](std::uint16_t reg) {
+    const std::vector<std::uint16_t>& wanted = look().registers;
+    if (!watched() || std::find(wanted.begin(), wanted.end(), reg) == wanted.end()) return;
+    for (int k = 0; k < lanes; ++k) line("seen = glance(seen, " + at("r", reg) + "[" + text(k) + "]);");
+    line("asm volatile(\"\" : \"+f\"(seen));");
+  };
   // Nothing moves across: the compiler would finish one lane after the other.
   const auto fence = [&](std::size_t reg) {
     std::string all;
@@ -197,12 +212,16 @@ void Writer::side_by_side(const std::function<std::string(std::size_t, int)>& x)
       declare(plan_.registers[out[0]], out[0], [&](int k) { return pair + "[" + text(k) + "].first"; });
       declare(plan_.registers[out[1]], out[1], [&](int k) { return pair + "[" + text(k) + "].second"; });
     }
-    if (!is_heavy(i)) return;
     for (int r = 0; r < results; ++r)
-      if (plan_.registers[out[r]] == DType::float64) fence(out[r]);
+      if (is_heavy(i) && plan_.registers[out[r]] == DType::float64) fence(out[r]);
+    for (int r = 0; r < results; ++r) glance_at(out[r]);
   });
-  if (watched())
-    for (int lane = 0; lane < lanes; ++lane) line("bad |= " + happened("[" + text(lane) + "]") + ";");
+  if (watched()) {
+    line("bad = seen != seen;");
+    for (int lane = 0; lane < lanes; ++lane)
+      if (const std::string others = happened("[" + text(lane) + "]", false); !others.empty())
+        line("bad |= " + others + ";");
+  }
   for (std::size_t k = 0; k < l_.results.size(); ++k)
     for (int lane = 0; lane < lanes; ++lane)
       line(at("y", k) + "[" + text(lane / l_.vec) + "][" + text(lane % l_.vec) +
