@@ -224,7 +224,10 @@ inline Pair<double, double> sincos(double x) {
   inline T arccos(T x) { return ::acos##suffix(x); }                                                         \
   inline T arctan(T x) { return ::atan##suffix(x); }                                                         \
   inline T arctan2(T x, T y) { return ::atan2##suffix(x, y); }                                               \
-  inline T hypot(T x, T y) { return ::hypot##suffix(x, y); }                                                 \
+  inline T hypot(T x, T y) {  /* the library overflows beside the largest number */                          \
+    const T r = ::hypot##suffix(x, y);                                                                       \
+    return isinf(r) && isfinite(x) && isfinite(y) ? 2 * ::hypot##suffix(x * T(0.5), y * T(0.5)) : r;         \
+  }                                                                                                          \
   inline T sinh(T x) { return ::sinh##suffix(x); }                                                           \
   inline T cosh(T x) { return ::cosh##suffix(x); }                                                           \
   inline T tanh(T x) { return ::tanh##suffix(x); }                                                           \
@@ -514,87 +517,5 @@ inline To float_to_integer(F x) {
     return below ? low : (To)(low ^ ((To)1 << (8 * sizeof(To) - 1)));
   }
 }
-template <class To>
-struct Cast {  // integers
-  static To of(bool x) { return (To)x; }
-  static To of(f16 x) {
-    const To r = float_to_integer<To>(to_float(x));
-    if constexpr (sizeof(To) == 4 && !is_signed<To>) return r == 0x80000000u ? 0 : r;  // NumPy makes infinities 0
-    return r;
-  }
-  static To of(float x) { return float_to_integer<To>(x); }
-  static To of(double x) { return float_to_integer<To>(x); }
-  template <class T>
-  static To of(complex<T> x) {
-    return of(x.re);
-  }
-  template <class T>
-  static To of(T x) {
-    return (To)x;
-  }
-};
-template <>
-struct Cast<bool> {
-  static bool of(f16 x) { return (x.bits & 0x7fffu) != 0; }
-  template <class T>
-  static bool of(complex<T> x) {
-    return x.re != 0 || x.im != 0;
-  }
-  template <class T>
-  static bool of(T x) {
-    return x != 0;
-  }
-};
-template <>
-struct Cast<float> {
-  static float of(f16 x) { return to_float(x); }
-  static float of(double x) { return to_single(x); }
-  template <class T>
-  static float of(complex<T> x) {
-    return of(x.re);
-  }
-  template <class T>
-  static float of(T x) {
-    return (float)x;
-  }
-};
-template <>
-struct Cast<double> {
-  static double of(f16 x) { return to_double(to_float(x)); }
-  static double of(float x) { return to_double(x); }
-  template <class T>
-  static double of(complex<T> x) {
-    return of(x.re);
-  }
-  template <class T>
-  static double of(T x) {
-    return (double)x;
-  }
-};
-template <>
-struct Cast<f16> {
-  static f16 of(f16 x) { return x; }
-  static f16 of(float x) { return to_half(x); }
-  static f16 of(double x) { return to_half(rounded_to_odd(x)); }
-  template <class T>
-  static f16 of(complex<T> x) {
-    return of(x.re);
-  }
-  template <class T>
-  static f16 of(T x) {
-    return to_half((float)x);
-  }
-};
-template <class P>
-struct Cast<complex<P>> {
-  template <class T>
-  static complex<P> of(complex<T> x) {
-    return {Cast<P>::of(x.re), Cast<P>::of(x.im)};
-  }
-  template <class T>
-  static complex<P> of(T x) {
-    return {Cast<P>::of(x), P(0)};
-  }
-};
 
 }  // namespace g

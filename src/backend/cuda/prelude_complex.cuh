@@ -205,20 +205,27 @@ inline C tan(C z) { return over_i(tanh(times_i(z))); }
 // An infinity beside a NaN: the result is infinite all the same (Annex G), which the formulas lose.
 inline bool infinite_and_nan(C z) { return (isinf(z.re) && isnan(z.im)) || (isnan(z.re) && isinf(z.im)); }
 inline double infinity_like(double x) { return copysign(from_bits((u64)0x7ff0000000000000ull), x); }
+// So far out that the functions are logarithms of 2 z, whose squares would overflow.
+inline bool is_far(C z) {
+  return !isnan(z.re) && !isnan(z.im) && (absolute(z.re) > 0x1p500 || absolute(z.im) > 0x1p500);
+}
+inline double log_of_twice(C z) { return log_modulus(z.re, z.im) + 0.693147180559945309417232121458176568; }
 // Kahan's formulas.
 inline C arcsin(C z) {
   if (infinite_and_nan(z)) return {nan_of(0.0), infinity_like(z.im)};
-  if (isinf(z.re) || isinf(z.im)) return {arctan2(z.re, absolute(z.im)), infinity_like(z.im)};
+  if (is_far(z)) return {arctan2(z.re, absolute(z.im)), copysign(log_of_twice(z), z.im)};
   const C p = sqrt(C{1 + z.re, z.im}), m = sqrt(C{1 - z.re, -z.im});
   return {arctan2(z.re, m.re * p.re - m.im * p.im), arcsinh(m.re * p.im - m.im * p.re)};
 }
 inline C arccos(C z) {
   if (infinite_and_nan(z)) return {nan_of(0.0), -infinity_like(z.im)};
+  if (is_far(z)) return {arctan2(absolute(z.im), z.re), -copysign(log_of_twice(z), z.im)};
   const C p = sqrt(C{1 + z.re, z.im}), m = sqrt(C{1 - z.re, -z.im});
   return {2 * arctan2(m.re, p.re), arcsinh(p.re * m.im - p.im * m.re)};
 }
 inline C arccosh(C z) {
   if (infinite_and_nan(z)) return {infinity_like(1.0), nan_of(0.0)};
+  if (is_far(z)) return {log_of_twice(z), arctan2(z.im, z.re)};
   const C p = sqrt(C{z.re + 1, z.im}), m = sqrt(C{z.re - 1, z.im});
   return {arcsinh(m.re * p.re + m.im * p.im), 2 * arctan2(m.im, p.re)};
 }

@@ -1,5 +1,88 @@
-// Memory and indices, appended to the prelude: vectors, unaligned elements, constants from parameters.
+// Casts, memory and indices, appended to the prelude: vectors, unaligned elements, constants from parameters.
 namespace g {
+
+template <class To>
+struct Cast {  // integers
+  static To of(bool x) { return (To)x; }
+  static To of(f16 x) {
+    const To r = float_to_integer<To>(to_float(x));
+    if constexpr (sizeof(To) == 4 && !is_signed<To>) return r == 0x80000000u ? 0 : r;  // NumPy makes infinities 0
+    return r;
+  }
+  static To of(float x) { return float_to_integer<To>(x); }
+  static To of(double x) { return float_to_integer<To>(x); }
+  template <class T>
+  static To of(complex<T> x) {
+    return of(x.re);
+  }
+  template <class T>
+  static To of(T x) {
+    return (To)x;
+  }
+};
+template <>
+struct Cast<bool> {
+  static bool of(f16 x) { return (x.bits & 0x7fffu) != 0; }
+  template <class T>
+  static bool of(complex<T> x) {
+    return x.re != 0 || x.im != 0;
+  }
+  template <class T>
+  static bool of(T x) {
+    return x != 0;
+  }
+};
+template <>
+struct Cast<float> {
+  static float of(f16 x) { return to_float(x); }
+  static float of(double x) { return to_single(x); }
+  template <class T>
+  static float of(complex<T> x) {
+    return of(x.re);
+  }
+  template <class T>
+  static float of(T x) {
+    return (float)x;
+  }
+};
+template <>
+struct Cast<double> {
+  static double of(f16 x) { return to_double(to_float(x)); }
+  static double of(float x) { return to_double(x); }
+  template <class T>
+  static double of(complex<T> x) {
+    return of(x.re);
+  }
+  template <class T>
+  static double of(T x) {
+    return (double)x;
+  }
+};
+template <>
+struct Cast<f16> {
+  static f16 of(f16 x) { return x; }
+  static f16 of(float x) { return to_half(x); }
+  static f16 of(double x) { return to_half(rounded_to_odd(x)); }
+  template <class T>
+  static f16 of(complex<T> x) {
+    return of(x.re);
+  }
+  template <class T>
+  static f16 of(T x) {
+    return to_half((float)x);
+  }
+};
+template <class P>
+struct Cast<complex<P>> {
+  template <class T>
+  static complex<P> of(complex<T> x) {
+    return {Cast<P>::of(x.re), Cast<P>::of(x.im)};
+  }
+  template <class T>
+  static complex<P> of(T x) {
+    return {Cast<P>::of(x), P(0)};
+  }
+};
 
 // Memory. A vector is one access of up to 16 bytes, taken apart by shifts, so that it stays in registers; unaligned
 // elements come byte by byte.

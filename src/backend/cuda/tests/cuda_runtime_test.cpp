@@ -335,7 +335,7 @@ TEST_F(CudaRuntime, AnIllegalAddressLosesTheDevice) {
     }
     gpu_->release(device_);
     gpu_.reset();  // the destructors are silent
-    std::fprintf(stderr, HasFailure() ? "failed\n" : "as expected\n");
+    std::fprintf(stderr, "%s: %s\n", HasFailure() ? "failed" : "as expected", text.c_str());
     std::exit(HasFailure());
   };
   EXPECT_EXIT(story(), testing::ExitedWithCode(0), "as expected");
@@ -348,7 +348,7 @@ TEST_F(CudaRuntime, GalopSyncShowsTheErrorAtTheCall) {
     const Plan bad = bad_plan();
     const std::string text = message<DeviceError>([&] { gpu_->run(bad); });
     expect_parts(text, {"CUDA_ERROR_ILLEGAL_ADDRESS", "add over (4,)"});
-    std::fprintf(stderr, HasFailure() ? "failed\n" : "as expected\n");
+    std::fprintf(stderr, "%s: %s\n", HasFailure() ? "failed" : "as expected", text.c_str());
     _exit(HasFailure());
   };
   EXPECT_EXIT(story(), testing::ExitedWithCode(0), "as expected");
