@@ -15,7 +15,7 @@
 #include "ctrl_c.hpp"
 #include "galop/error.hpp"
 #include "galop/io.hpp"
-#include "numpy_text.hpp"
+#include "galop/print.hpp"
 
 namespace galop::cli {
 namespace {
@@ -104,7 +104,7 @@ void write_csv(const std::string& name, const array& a) {
       } else if (kind(a.dtype()) == 'f') {
         const bool is_float = a.dtype() == DType::float32;
         write(part.to_vector<double>(),
-              [is_float](double v) { return is_float ? fmt::format("{}", static_cast<float>(v)) : shortest_text(v); });
+              [is_float](double v) { return is_float ? fmt::format("{}", static_cast<float>(v)) : to_string(scalar(v)); });
       } else {
         write(part.to_vector<std::int64_t>(), [](std::int64_t v) { return std::to_string(v); });
       }

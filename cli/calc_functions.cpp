@@ -1,4 +1,5 @@
-// One line for each function: its parameters as Python writes them (= marks what may be left out) and what it does.
+// The names of `galop calc`: the rows of the table, dtypes, constants; how a function is called, what was perhaps
+// meant.
 #include "calc_functions.hpp"
 
 #include <algorithm>
@@ -7,42 +8,13 @@
 #include <map>
 #include <numbers>
 
+#include "calc_library.hpp"
 #include "core/op.hpp"
-#include "galop/create.hpp"
 #include "galop/error.hpp"
-#include "galop/linalg.hpp"
-#include "galop/manipulate.hpp"
-#include "galop/reduce.hpp"
+#include "galop/ufunc.hpp"
 
 namespace galop::cli {
 namespace {
-
-using Table = std::map<std::string, Function, std::less<>>;
-using Run = std::function<Value(Arguments&)>;
-
-// "a, axis=, dtype=" as parameters.
-Function make(std::string_view signature, Run run) {
-  Function f;
-  f.run = std::move(run);
-  f.many = signature == "*";
-  for (std::string_view rest = f.many ? "" : signature; !rest.empty();) {
-    std::string_view one = rest.substr(0, rest.find(", "));
-    rest.remove_prefix(std::min(rest.size(), one.size() + 2));
-    if (one.ends_with("=")) {
-      one.remove_suffix(1);
-    } else {
-      ++f.required;
-    }
-    f.parameters.emplace_back(one);
-  }
-  return f;
-}
-
-Value sequence(std::vector<array> arrays) {
-  Sequence s;
-  for (array& a : arrays) s.items.emplace_back(std::move(a));
-  return s;
-}
 
 void add_ufuncs(Table& table) {
   for (int i = 0; i < kTableOps; ++i) {
@@ -62,132 +34,6 @@ void add_ufuncs(Table& table) {
   for (const OpAlias& alias : op_aliases()) table[std::string(alias.alias)] = table.find(alias.name)->second;
 }
 
-void add_reductions(Table& table) {
-  const auto options = [](const Arguments& a, bool with_dtype) {
-    reduce_options o;
-    o.axis = a.axes(1);
-    o.dtype = with_dtype ? a.dtype(2) : std::nullopt;
-    o.keepdims = a.flag(with_dtype ? 3 : 2, false);
-    return o;
-  };
-  using Reduce = array (*)(const array&, const reduce_options&);
-  const std::pair<const char*, Reduce> typed[] = {{"sum", sum}, {"prod", prod}};
-  for (const auto& [name, f] : typed)
-    table[name] = make("a, axis=, dtype=, keepdims=, initial=", [f = f, options](Arguments& a) -> Value {
-      reduce_options o = options(a, true);
-      if (a.has(4)) o.initial = a.number(4);
-      return f(a.as_array(0), o);
-    });
-  table["mean"] = make("a, axis=, dtype=, keepdims=", [options](Arguments& a) -> Value {
-    return mean(a.as_array(0), options(a, true));
-  });
-  const std::pair<const char*, Reduce> extremes[] = {{"min", min}, {"max", max}, {"amin", min}, {"amax", max}};
-  for (const auto& [name, f] : extremes)
-    table[name] = make("a, axis=, keepdims=, initial=", [f = f, options](Arguments& a) -> Value {
-      reduce_options o = options(a, false);
-      if (a.has(3)) o.initial = a.number(3);
-      return f(a.as_array(0), o);
-    });
-  const std::pair<const char*, Reduce> plain[] = {{"any", any}, {"all", all}, {"count_nonzero", count_nonzero}};
-  for (const auto& [name, f] : plain)
-    table[name] = make(
-        "a, axis=, keepdims=", [f = f, options](Arguments& a) -> Value { return f(a.as_array(0), options(a, false)); });
-  using Spread = array (*)(const array&, const reduce_options&, double);
-  const std::pair<const char*, Spread> spreads[] = {{"var", var}, {"std", std_}};
-  for (const auto& [name, f] : spreads)
-    table[name] = make("a, axis=, dtype=, keepdims=, ddof=", [f = f, options](Arguments& a) -> Value {
-      return f(a.as_array(0), options(a, true), a.real(4, 0));
-    });
-  using Position = array (*)(const array&, std::optional<int>, bool);
-  const std::pair<const char*, Position> positions[] = {{"argmin", argmin}, {"argmax", argmax}};
-  for (const auto& [name, f] : positions)
-    table[name] = make("a, axis=, keepdims=", [f = f](Arguments& a) -> Value {
-      const std::optional<int> axis = a.has(1) ? std::optional(static_cast<int>(a.integer(1))) : std::nullopt;
-      return f(a.as_array(0), axis, a.flag(2, false));
-    });
-  const std::pair<const char*, Op> running[] = {{"cumsum", Op::add}, {"cumprod", Op::multiply}};
-  for (const auto& [name, op] : running)
-    table[name] = make("a, axis=, dtype=", [op = op](Arguments& a) -> Value {
-      const array x = a.has(1) ? a.as_array(0) : a.as_array(0).ravel();
-      return ufunc(op).accumulate(x, static_cast<int>(a.integer(1, 0)), a.dtype(2));
-    });
-}
-
-void add_creation(Table& table) {
-  table["array"] = make("object, dtype=", [](Arguments& a) -> Value {
-    const array x = to_array(a.value(0));
-    return a.has(1) ? x.astype(*a.dtype(1)) : x.copy();
-  });
-  table["asarray"] = make("a, dtype=", [](Arguments& a) -> Value {
-    const array x = to_array(a.value(0));
-    return a.has(1) && *a.dtype(1) != x.dtype() ? x.astype(*a.dtype(1)) : x;
-  });
-  table["astype"] = make("x, dtype", [](Arguments& a) -> Value { return a.as_array(0).astype(*a.dtype(1)); });
-  using Filled = array (*)(const Dims&, DType);
-  const std::pair<const char*, Filled> filled[] = {{"zeros", zeros}, {"ones", ones}};
-  for (const auto& [name, f] : filled)
-    table[name] = make(
-        "shape, dtype=", [f = f](Arguments& a) -> Value { return f(a.dims(0), a.dtype(1).value_or(DType::float64)); });
-  table["full"] = make(
-      "shape, fill_value, dtype=", [](Arguments& a) -> Value { return full(a.dims(0), a.operand(1), a.dtype(2)); });
-  using Like = array (*)(const array&, std::optional<DType>);
-  const std::pair<const char*, Like> likes[] = {{"zeros_like", zeros_like}, {"ones_like", ones_like}};
-  for (const auto& [name, f] : likes)
-    table[name] = make("a, dtype=", [f = f](Arguments& a) -> Value { return f(a.as_array(0), a.dtype(1)); });
-  table["full_like"] = make("a, fill_value, dtype=", [](Arguments& a) -> Value {
-    return full_like(a.as_array(0), a.operand(1), a.dtype(2));
-  });
-  table["arange"] = make("start, stop=, step=, dtype=", [](Arguments& a) -> Value {
-    const scalar step = a.has(2) ? a.number(2) : scalar(1);
-    return a.has(1) ? arange(a.number(0), a.number(1), step, a.dtype(3)) : arange(0, a.number(0), step, a.dtype(3));
-  });
-  table["linspace"] = make("start, stop, num=, endpoint=, dtype=", [](Arguments& a) -> Value {
-    return linspace(a.operand(0), a.operand(1), a.integer(2, 50), a.flag(3, true), a.dtype(4));
-  });
-  table["logspace"] = make("start, stop, num=, endpoint=, base=, dtype=", [](Arguments& a) -> Value {
-    return logspace(a.operand(0), a.operand(1), a.integer(2, 50), a.flag(3, true), a.real(4, 10), a.dtype(5));
-  });
-  table["eye"] = make("N, M=, k=, dtype=", [](Arguments& a) -> Value {
-    return eye(a.integer(0), a.integer(1, -1), a.integer(2, 0), a.dtype(3).value_or(DType::float64));
-  });
-}
-
-void add_rearrangement(Table& table) {
-  table["where"] =
-      make("condition, x, y", [](Arguments& a) -> Value { return where(a.operand(0), a.operand(1), a.operand(2)); });
-  table["matmul"] = make("x1, x2", [](Arguments& a) -> Value { return matmul(a.as_array(0), a.as_array(1)); });
-  table["dot"] = make("a, b", [](Arguments& a) -> Value { return dot(a.as_array(0), a.as_array(1)); });
-  table["inner"] = make("a, b", [](Arguments& a) -> Value { return inner(a.as_array(0), a.as_array(1)); });
-  table["tensordot"] = make("a, b, axes=", [](Arguments& a) -> Value {
-    return tensordot(a.as_array(0), a.as_array(1), static_cast<int>(a.integer(2, 2)));
-  });
-  table["reshape"] = make("a, shape", [](Arguments& a) -> Value { return a.as_array(0).reshape(a.dims(1)); });
-  table["ravel"] = make("a", [](Arguments& a) -> Value { return a.as_array(0).ravel(); });
-  table["transpose"] = make("a, axes=", [](Arguments& a) -> Value {
-    return a.has(1) ? a.as_array(0).transpose(a.dims(1)) : a.as_array(0).T();
-  });
-  table["copy"] = make("a", [](Arguments& a) -> Value { return a.as_array(0).copy(); });
-  table["real"] = make("val", [](Arguments& a) -> Value { return a.as_array(0).real(); });
-  table["imag"] = make("val", [](Arguments& a) -> Value { return a.as_array(0).imag(); });
-  table["broadcast_to"] =
-      make("array, shape", [](Arguments& a) -> Value { return broadcast_to(a.as_array(0), a.dims(1)); });
-  table["expand_dims"] = make("a, axis", [](Arguments& a) -> Value { return expand_dims(a.as_array(0), a.dims(1)); });
-  table["squeeze"] = make("a, axis=", [](Arguments& a) -> Value { return squeeze(a.as_array(0), a.axes(1)); });
-  table["flip"] = make("m, axis=", [](Arguments& a) -> Value { return flip(a.as_array(0), a.axes(1)); });
-  table["swapaxes"] = make("a, axis1, axis2", [](Arguments& a) -> Value {
-    return swapaxes(a.as_array(0), static_cast<int>(a.integer(1)), static_cast<int>(a.integer(2)));
-  });
-  table["moveaxis"] = make("a, source, destination",
-                           [](Arguments& a) -> Value { return moveaxis(a.as_array(0), a.dims(1), a.dims(2)); });
-  table["concatenate"] = make("arrays, axis=", [](Arguments& a) -> Value {
-    return concatenate(a.arrays(0), static_cast<int>(a.integer(1, 0)));
-  });
-  table["stack"] = make(
-      "arrays, axis=", [](Arguments& a) -> Value { return stack(a.arrays(0), static_cast<int>(a.integer(1, 0))); });
-  table["nonzero"] = make("a", [](Arguments& a) -> Value { return sequence(nonzero(a.as_array(0))); });
-  table["meshgrid"] = make("*", [](Arguments& a) -> Value { return sequence(meshgrid(a.arrays(0))); });
-}
-
 void add_casts(Table& table) {
   for (int i = 0; i < kDTypes; ++i) {
     const DType t = static_cast<DType>(i);
@@ -202,9 +48,7 @@ const Table& functions() {
   static const Table table = [] {
     Table t;
     add_ufuncs(t);
-    add_reductions(t);
-    add_creation(t);
-    add_rearrangement(t);
+    add_library(t);
     add_casts(t);
     return t;
   }();
@@ -320,6 +164,10 @@ Dims Arguments::dims(std::size_t i) const {
 }
 
 std::optional<Dims> Arguments::axes(std::size_t i) const { return has(i) ? std::optional(dims(i)) : std::nullopt; }
+
+std::optional<int> Arguments::axis(std::size_t i) const {
+  return has(i) ? std::optional(static_cast<int>(integer(i))) : std::nullopt;
+}
 
 std::optional<DType> Arguments::dtype(std::size_t i) const {
   if (!has(i)) return {};

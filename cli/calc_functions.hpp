@@ -32,6 +32,7 @@ class Arguments {
   /// A shape or axes: an integer or a tuple of them.
   Dims dims(std::size_t i) const;
   std::optional<Dims> axes(std::size_t i) const;
+  std::optional<int> axis(std::size_t i) const;
   std::optional<DType> dtype(std::size_t i) const;
   /// The arrays of a tuple or list.
   std::vector<array> arrays(std::size_t i) const;

@@ -9,8 +9,8 @@
 #include "galop/error.hpp"
 #include "galop/linalg.hpp"
 #include "galop/manipulate.hpp"
+#include "galop/print.hpp"
 #include "galop/ufunc.hpp"
-#include "numpy_text.hpp"
 
 namespace galop::cli {
 namespace {
@@ -187,7 +187,7 @@ index to_index(const Value& v) {
 
 std::string describe(const Value& v) {
   if (v.is_none()) return "None";
-  if (const scalar* n = v.number()) return "the number " + python_text(*n);
+  if (const scalar* n = v.number()) return "the number " + to_string(*n);
   if (const array* a = v.as_array()) return "an array of shape " + to_string(a->shape());
   if (const auto* t = std::get_if<DType>(&v)) return "the dtype " + std::string(name(*t));
   if (const auto* s = std::get_if<std::string>(&v)) return "the text '" + *s + "'";
@@ -197,8 +197,8 @@ std::string describe(const Value& v) {
 
 std::string text_of(const Value& v) {
   if (v.is_none()) return "None";
-  if (const scalar* n = v.number()) return python_text(*n);
-  if (const array* a = v.as_array()) return numpy_text(*a);
+  if (const scalar* n = v.number()) return to_string(*n);
+  if (const array* a = v.as_array()) return to_string(*a);
   if (const auto* t = std::get_if<DType>(&v)) return std::string(name(*t));
   if (const auto* s = std::get_if<std::string>(&v)) return *s;
   const Sequence* s = v.sequence();

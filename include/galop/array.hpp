@@ -4,6 +4,7 @@
 
 #include <complex>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -26,7 +27,15 @@ void release(Cell*) noexcept;
 }  // namespace graph
 
 class array;
+class array_iterator;
 class selection;
+struct reduce_options;
+
+/// A C++ type that is one element of an array.
+template <class T>
+concept element = requires {
+  detail::dtype_of<std::remove_cv_t<T>>::value;
+};
 
 /// A number without a dtype of its own (NEP 50): it takes the dtype of the array that it meets, or bool, int64,
 /// float64, complex128.
@@ -110,8 +119,18 @@ class array {
   template <class T>
   requires std::is_arithmetic_v<T> array(T v) : array(scalar(v)) {}
   /// A 1-d copy of the values.
-  template <class T>
-  array(const std::vector<T>& v) : array(copy_of(v.data(), dtype_of<T>, Dims{static_cast<std::int64_t>(v.size())})) {}
+  template <element T>
+  array(const std::vector<T>& v) : array(copy_of(v)) {}
+  template <element T, std::size_t N>
+  array(std::span<T, N> v) : array(copy_of(v.data(), dtype_of<T>, Dims{static_cast<std::int64_t>(v.size())})) {}
+  /// The numbers written down, `array({1, 2, 3})`, `array({{1.0, 2.0}, {3.0, 4.0}})`: integers become int64, real
+  /// numbers float64, as NumPy's. Throws ValueError when rows differ in length.
+  template <element T>
+  array(std::initializer_list<T> v) : array(copy_of(std::vector<literal<T>>(v.begin(), v.end()))) {}
+  template <element T>
+  array(std::initializer_list<std::initializer_list<T>> rows) : array(copy_of_rows<literal<T>>(rows)) {}
+  template <element T>
+  array(const std::vector<std::vector<T>>& rows) : array(copy_of_rows<T>(rows)) {}
 
   array(const array& o) noexcept : cell_(o.cell_), view_(o.view_), dtype_(o.dtype_), writeable_(o.writeable_) {
     graph::retain(cell_);
@@ -183,13 +202,18 @@ class array {
   array real() const;
   array imag() const;
 
-  /// The value of a one-element array, as T. Evaluates.
+  /// The value of a one-element array, as T. Evaluates. Throws ValueError for any other number of elements.
   template <class T>
   T item() const {
+    if (size() != 1) throw_not_one_element();
     T v;
     item_into(dtype_of<T>, &v);
     return v;
   }
+  /// The same as a conversion: `double(gp::sum(x))`, `if (gp::any(x > 1))`.
+  template <class T>
+  requires std::is_arithmetic_v<T> || std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>
+  explicit operator T() const { return item<T>(); }
   /// The value of the element at flat C-order position `i`, written to `to` as dtype `t`.
   void item_into(DType t, void* to, std::int64_t i = 0) const;
   /// A copy of all elements in C order, as T.
@@ -203,6 +227,48 @@ class array {
   /// call.
   void* export_data() const;
   void release_export() const;
+
+  // The functions of the same name, for expressions that read on: `(x * x).sum().item<double>()`.
+  array sum() const;
+  array sum(const reduce_options& o) const;
+  array prod() const;
+  array prod(const reduce_options& o) const;
+  array min() const;
+  array min(const reduce_options& o) const;
+  array max() const;
+  array max(const reduce_options& o) const;
+  array any() const;
+  array any(const reduce_options& o) const;
+  array all() const;
+  array all(const reduce_options& o) const;
+  array mean() const;
+  array mean(const reduce_options& o) const;
+  array var() const;
+  array var(const reduce_options& o) const;
+  array std() const;
+  array std(const reduce_options& o) const;
+  array argmin(std::optional<int> axis = {}) const;
+  array argmax(std::optional<int> axis = {}) const;
+  array cumsum(std::optional<int> axis = {}) const;
+  array cumprod(std::optional<int> axis = {}) const;
+  array dot(const array& b) const;
+  array clip(const arg& low, const arg& high) const;
+  array round(int decimals = 0) const;
+  array conj() const;
+  array swapaxes(int axis1, int axis2) const;
+  array squeeze() const;
+  array diagonal(int offset = 0) const;
+  array take(const array& indices, std::optional<int> axis = {}) const;
+  array repeat(const array& repeats, std::optional<int> axis = {}) const;
+  /// A 1-d copy in C order.
+  array flatten() const;
+  /// The same bytes as another dtype, a view; the last axis follows the sizes. Throws ValueError where it cannot.
+  array view_as(DType t) const;
+  void fill(const arg& v) const { assign(v); }
+
+  /// Views of the parts along the first axis, for range-based loops. Throw TypeError for a 0-d array.
+  array_iterator begin() const;
+  array_iterator end() const;
 
   array& operator+=(const arg& v);
   array& operator-=(const arg& v);
@@ -224,7 +290,34 @@ class array {
   array with_view(View v) const;
 
  private:
+  // The numbers of an initializer list have the dtype of NumPy's literals.
+  template <class T>
+  using literal = std::conditional_t<std::is_integral_v<T> && !std::is_same_v<T, bool>, std::int64_t, T>;
+
+  [[noreturn]] void throw_not_one_element() const;
   static array copy_of(const void* data, DType t, const Dims& shape);
+  template <class T>
+  static array copy_of(const std::vector<T>& v) {
+    const Dims shape{static_cast<std::int64_t>(v.size())};
+    if constexpr (std::is_same_v<T, bool>) {
+      const std::vector<std::uint8_t> bytes(v.begin(), v.end());
+      return copy_of(bytes.data(), DType::bool_, shape);
+    } else {
+      return copy_of(v.data(), dtype_of<T>, shape);
+    }
+  }
+  template <class T, class Rows>
+  static array copy_of_rows(const Rows& rows) {
+    std::vector<T> all;
+    const std::size_t n = rows.size() == 0 ? 0 : rows.begin()->size();
+    for (const auto& row : rows) {
+      if (row.size() != n)
+        throw ValueError("[array] rows must have one length; got " + std::to_string(n) + " and " +
+                         std::to_string(row.size()));
+      all.insert(all.end(), row.begin(), row.end());
+    }
+    return copy_of(all).reshape({static_cast<std::int64_t>(rows.size()), static_cast<std::int64_t>(n)});
+  }
   template <class I>
   static index to_index(I&& i) {
     if constexpr (std::is_integral_v<std::remove_cvref_t<I>>)
@@ -254,6 +347,12 @@ class selection : public array {
   void operator-=(const arg& v) && { source_.set(parts_, static_cast<array&>(*this) -= v); }
   void operator*=(const arg& v) && { source_.set(parts_, static_cast<array&>(*this) *= v); }
   void operator/=(const arg& v) && { source_.set(parts_, static_cast<array&>(*this) /= v); }
+  void operator%=(const arg& v) && { source_.set(parts_, static_cast<array&>(*this) %= v); }
+  void operator&=(const arg& v) && { source_.set(parts_, static_cast<array&>(*this) &= v); }
+  void operator|=(const arg& v) && { source_.set(parts_, static_cast<array&>(*this) |= v); }
+  void operator^=(const arg& v) && { source_.set(parts_, static_cast<array&>(*this) ^= v); }
+  void operator<<=(const arg& v) && { source_.set(parts_, static_cast<array&>(*this) <<= v); }
+  void operator>>=(const arg& v) && { source_.set(parts_, static_cast<array&>(*this) >>= v); }
 
  private:
   array source_;
@@ -306,8 +405,18 @@ array operator~(const array& x);
 array from_memory(void* data, DType t, const Dims& shape, const Dims& strides, bool writeable,
                   std::function<void()> owner);
 
+/// Several arrays as an argument: `concatenate({a, b})`, or a vector, array or span of them. Refers to them, so use it
+/// as a parameter type only.
+class array_list : public std::span<const array> {
+ public:
+  array_list(std::initializer_list<array> list) : span(list.begin(), list.size()) {}
+  template <class R>
+  requires std::is_convertible_v<R&&, std::span<const array>> array_list(R&& list)
+      : span(static_cast<std::span<const array>>(list)) {}
+};
+
 /// Evaluates everything the arrays need, in as few passes as fusion allows.
-void eval(std::span<const array> arrays);
+void eval(array_list arrays);
 inline void eval(const array& a) { eval(std::span(&a, 1)); }
 
 /// The plan that evaluating `a` would run: kernels, bytes moved, temporaries. Empty work gives "ready".

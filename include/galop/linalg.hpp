@@ -32,6 +32,8 @@ array matmul(const array& a, const array& b, const array* out = nullptr);
 array dot(const array& a, const array& b, const array* out = nullptr);
 /// Sum of conj(a) * b over an axis.
 array vecdot(const array& a, const array& b, int axis = -1);
+/// The same over all elements.
+inline array vdot(const array& a, const array& b) { return vecdot(a.ravel(), b.ravel()); }
 array matvec(const array& a, const array& b);
 array vecmat(const array& a, const array& b);
 /// Sum of products over the given axes of each; `axes` as numbers of last / first axes in the second form.

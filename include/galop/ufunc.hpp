@@ -1,8 +1,13 @@
 // The element-wise operations of ops.def as function objects: gp::add(x, y), gp::add.reduce(x), gp::add.outer(x, y), …
 #pragma once
 
+#include <concepts>
+#include <initializer_list>
 #include <optional>
+#include <span>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "galop/array.hpp"
 #include "galop/op.hpp"
@@ -20,10 +25,22 @@ struct ufunc_options {
   Casting casting = Casting::same_kind;
 };
 
-/// Optional arguments of a reduction, named at the call: gp::sum(a, {.axis = gp::Dims{0}}). `axis` empty: all axes; no
-/// value in it: none.
+/// Axes of a reduction: one, `0`; several, `{0, 1}`; `none`: all of them. Negative ones count from the end; empty Dims
+/// name no axis.
+class axes : public std::optional<Dims> {
+ public:
+  axes() = default;
+  axes(std::nullopt_t) {}
+  template <std::integral T>
+  axes(T axis) : optional(Dims{static_cast<std::int64_t>(axis)}) {}
+  axes(std::initializer_list<std::int64_t> list) : optional(Dims(list)) {}
+  axes(const Dims& list) : optional(list) {}
+  axes(const std::optional<Dims>& list) : optional(list) {}
+};
+
+/// Optional arguments of a reduction, named at the call: `gp::sum(a, {.axis = 0, .keepdims = true})`.
 struct reduce_options {
-  std::optional<Dims> axis = {};    // negative axes count from the end; unset: every axis
+  axes axis = {};                   // unset: every axis
   std::optional<DType> dtype = {};  // of the accumulation
   const array* out = nullptr;
   bool keepdims = false;
@@ -47,6 +64,10 @@ class ufunc {
   array reduce(const array& a, const reduce_options& options = {}) const;
   /// Running folds along one axis, of the shape of `a`.
   array accumulate(const array& a, int axis = 0, std::optional<DType> dtype = {}, const array* out = nullptr) const;
+  /// Folds of a[i:j] along the axis for each pair of neighbouring indices, the last to the end; a[i] alone where j is
+  /// not above i. Throws IndexError for an index outside the axis.
+  array reduceat(const array& a, const array& indices, int axis = 0, std::optional<DType> dtype = {},
+                 const array* out = nullptr) const;
   /// The operation for every pair: shape x.shape + y.shape.
   array outer(const arg& x, const arg& y, const ufunc_options& options = {}) const;
   /// a[indices] = op(a[indices], values), once for every index in order, repeated ones too. Unary operations take no
@@ -77,16 +98,16 @@ struct ternary_ufunc : ufunc {
 };
 struct unary2_ufunc : ufunc {
   using ufunc::ufunc;
-  std::pair<array, array> operator()(const arg& x) const {
-    auto r = call({&x, 1});
+  std::pair<array, array> operator()(const arg& x, const ufunc_options& options = {}) const {
+    auto r = call({&x, 1}, options);
     return {std::move(r[0]), std::move(r[1])};
   }
 };
 struct binary2_ufunc : ufunc {
   using ufunc::ufunc;
-  std::pair<array, array> operator()(const arg& x, const arg& y) const {
+  std::pair<array, array> operator()(const arg& x, const arg& y, const ufunc_options& options = {}) const {
     const arg in[] = {x, y};
-    auto r = call(in);
+    auto r = call(in, options);
     return {std::move(r[0]), std::move(r[1])};
   }
 };

@@ -169,7 +169,7 @@ void bind_reductions(nb::module_& m) {
   bind_fold(m, type, "min", &min);
   bind_fold(m, type, "max", &max);
   bind_fold(m, type, "any", &any);
-  bind_fold(m, type, "all", &all);
+  bind_fold(m, type, "all", [](const array& a, const reduce_options& o) { return all(a, o); });
   bind_fold(m, type, "mean", &mean);
   bind_fold(m, type, "count_nonzero", &count_nonzero);
   bind_spread(m, type, "var", &var);

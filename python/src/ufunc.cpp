@@ -140,42 +140,12 @@ nb::object accumulate(const ufunc& u, nb::handle a, nb::handle axis, nb::handle 
       o.give(u.accumulate(as_array(a.ptr()), to_int(axis.ptr(), "axis"), to_optional_dtype(dtype), o.get())));
 }
 
-/// Folds of a[i:j] for each pair of neighbouring indices, or a[i] alone where the next index is not above i.
-nb::object reduceat(const ufunc& u, nb::handle a_, nb::handle indices_, nb::handle axis_, nb::handle dtype,
+nb::object reduceat(const ufunc& u, nb::handle a, nb::handle indices, nb::handle axis, nb::handle dtype,
                     nb::handle out) {
-  array a = as_array(a_.ptr());
-  std::vector<std::int64_t> at = as_array(indices_.ptr()).to_vector<std::int64_t>();
-  int axis = to_int(axis_.ptr(), "axis");
-  if (axis < -a.ndim() || axis >= a.ndim())
-    throw AxisError("[reduceat] axis " + std::to_string(axis) + " is out of bounds; got shape " + to_string(a.shape()));
-  if (axis < 0) axis += a.ndim();
-  std::int64_t extent = a.shape()[axis];
-  for (std::int64_t i : at)
-    if (i < 0 || i >= extent)
-      throw IndexError("[reduceat] index out of bounds for axis with size " + std::to_string(extent) + "; got " +
-                       std::to_string(i));
-  std::vector<index> part(static_cast<std::size_t>(a.ndim()), slice());
-  auto segment = [&](std::size_t k) {
-    std::int64_t from = at[k], to = k + 1 < at.size() ? at[k + 1] : extent;
-    part[static_cast<std::size_t>(axis)] = slice(from, std::max(to, from + 1));
-    reduce_options o;
-    o.axis = Dims{axis};
-    o.dtype = to_optional_dtype(dtype);
-    return u.reduce(a.at(part), o);
-  };
   Output o;
   o.take(out.ptr());
-  Dims shape = a.shape();
-  shape[axis] = static_cast<std::int64_t>(at.size());
-  array result = o.get() ? *o.get() : empty(shape, at.empty() ? a.dtype() : segment(0).dtype());
-  if (result.shape() != shape)
-    throw ValueError("[reduceat] out must have shape " + to_string(shape) + "; got " + to_string(result.shape()));
-  for (std::size_t k = 0; k < at.size(); ++k) {
-    array value = segment(k);
-    part[static_cast<std::size_t>(axis)] = static_cast<std::int64_t>(k);
-    result.set(part, value);
-  }
-  return nb::steal(o.give(std::move(result)));
+  return nb::steal(o.give(u.reduceat(as_array(a.ptr()), as_array(indices.ptr()), to_int(axis.ptr(), "axis"),
+                                     to_optional_dtype(dtype), o.get())));
 }
 
 nb::object outer(const ufunc& u, nb::handle x, nb::handle y, nb::kwargs kwargs) {

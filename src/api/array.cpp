@@ -176,6 +176,11 @@ array array::imag() const {
   return zeros;
 }
 
+void array::throw_not_one_element() const {
+  throw ValueError("[item] only an array of one element is one number, use any() or all() for a truth; got shape " +
+                   to_string(shape()));
+}
+
 void array::item_into(DType t, void* to, std::int64_t i) const {
   graph::Lock lock;
   if (i < 0 || i >= size())

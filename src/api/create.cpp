@@ -300,7 +300,7 @@ array eye(std::int64_t n, std::int64_t m, std::int64_t k, DType t) {
   return t == DType::bool_ ? diagonal : graph::cast(diagonal, t);
 }
 
-std::vector<array> meshgrid(std::span<const array> axes, bool matrix_indexing, bool sparse) {
+std::vector<array> meshgrid(array_list axes, bool matrix_indexing, bool sparse) {
   graph::Lock lock;
   const int n = static_cast<int>(axes.size());
   auto place = [&](int i) { return !matrix_indexing && n > 1 && i < 2 ? 1 - i : i; };

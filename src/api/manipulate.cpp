@@ -56,7 +56,7 @@ Dims broadcast_shapes(std::span<const Dims> shapes) {
   return broadcast("broadcast_shapes", pointers);
 }
 
-std::vector<array> broadcast_arrays(std::span<const array> arrays) {
+std::vector<array> broadcast_arrays(array_list arrays) {
   std::vector<const Dims*> pointers;
   for (const array& a : arrays) pointers.push_back(&a.shape());
   const Dims shape = broadcast("broadcast_arrays", pointers);
@@ -134,7 +134,7 @@ array flip(const array& a, std::optional<Dims> axes) {
   return a.with_view(std::move(v));
 }
 
-array concatenate(std::span<const array> arrays, std::optional<int> axis) {
+array concatenate(array_list arrays, std::optional<int> axis) {
   graph::Lock lock;
   if (arrays.empty()) throw ValueError("[concatenate] at least one array is needed; got none");
   std::vector<array> list(arrays.begin(), arrays.end());
@@ -176,7 +176,7 @@ array concatenate(std::span<const array> arrays, std::optional<int> axis) {
   return r;
 }
 
-array stack(std::span<const array> arrays, int axis) {
+array stack(array_list arrays, int axis) {
   graph::Lock lock;
   if (arrays.empty()) throw ValueError("[stack] at least one array is needed; got none");
   std::vector<array> list;

@@ -296,7 +296,9 @@ array prod(const array& a, const reduce_options& o) { return reduce_with(Op::mul
 array min(const array& a, const reduce_options& o) { return reduce_with(Op::minimum, "min", a, o, {}, {}); }
 array max(const array& a, const reduce_options& o) { return reduce_with(Op::maximum, "max", a, o, {}, {}); }
 array any(const array& a, const reduce_options& o) { return reduce_with(Op::logical_or, "any", a, o, {}, {}); }
-array all(const array& a, const reduce_options& o) { return reduce_with(Op::logical_and, "all", a, o, {}, {}); }
+array all_t::operator()(const array& a, const reduce_options& o) const {
+  return reduce_with(Op::logical_and, "all", a, o, {}, {});
+}
 
 array count_nonzero(const array& a, const reduce_options& o) {
   graph::Lock lock;

@@ -62,7 +62,7 @@ std::string describe_kernel(const Fusion& f) {
 
 }  // namespace
 
-void eval(std::span<const array> arrays) {
+void eval(array_list arrays) {
   graph::Lock lock;
   for (const array& a : arrays) graph::force(*a.cell()->value);
 }

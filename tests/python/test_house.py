@@ -73,6 +73,7 @@ def test_an_include_through_a_wall_is_found(tmp_path, path, include, fault):
         ("src/graph/a.cpp", '"backend/backend.hpp"'),
         ("src/api/a.cpp", '"backend/backend.hpp"'),
         ("src/core/a.cpp", '"galop/dtype.hpp"'),
+        ("include/galop/fmt.hpp", "<fmt/format.h>"),
         ("src/backend/cpu/a.cpp", '"graph/value.hpp"'),
         ("src/backend/cuda/a.cpp", "<cuda.h>"),
         ("src/backend/cpu/a.cpp", "<cblas.h>"),

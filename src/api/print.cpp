@@ -1,5 +1,5 @@
 // NumPy's layout: a first pass over what is shown finds one width for all elements, a second one writes and wraps.
-#include "numpy_text.hpp"
+#include "galop/print.hpp"
 
 #include <fmt/format.h>
 
@@ -9,14 +9,13 @@
 #include <cstdlib>
 #include <functional>
 #include <limits>
+#include <ostream>
 #include <vector>
 
 #include "galop/manipulate.hpp"
 
-namespace galop::cli {
+namespace galop {
 namespace {
-
-constexpr int kPrecision = 8, kWidth = 75, kThreshold = 1000, kEdge = 3;
 
 std::size_t size_of(int n) { return static_cast<std::size_t>(n); }
 
@@ -49,21 +48,23 @@ std::string digits(T v, std::chars_format format, int precision) {
 // An element's value in the format whose digits count: float16 has too few for std::to_chars and is printed by trial.
 struct Digits {
   DType dtype;
+  int precision;
 
   std::string operator()(double v, std::chars_format format) const {
-    if (dtype == DType::float64 || dtype == DType::complex128) return digits(v, format, kPrecision);
-    if (dtype == DType::float32 || dtype == DType::complex64) return digits(static_cast<float>(v), format, kPrecision);
+    if (dtype == DType::float64 || dtype == DType::complex128) return digits(v, format, precision);
+    if (dtype == DType::float32 || dtype == DType::complex64) return digits(static_cast<float>(v), format, precision);
     for (int n = 0;; ++n) {
       const double shorter = std::strtod(fmt::format("{:.{}e}", v, n).c_str(), nullptr);
       array back = array(shorter).astype(DType::float16);
-      if (back.item<double>() == v || n == 6) return digits(shorter, format, kPrecision);
+      if (back.item<double>() == v || n == 6) return digits(shorter, format, precision);
     }
   }
 };
 
 class FloatFormat {
  public:
-  FloatFormat(const std::vector<double>& all, DType t, bool plus) : digits_{t}, plus_(plus) {
+  FloatFormat(const std::vector<double>& all, DType t, bool plus, const print_options& o)
+      : digits_{t, o.precision}, plus_(plus) {
     double greatest = 0, least = std::numeric_limits<double>::infinity();
     bool negative_inf = false;
     std::vector<double> finite;
@@ -75,7 +76,8 @@ class FloatFormat {
       least = std::min(least, std::fabs(v));
     }
     const int precise = t == DType::float16 ? 3 : t == DType::float32 || t == DType::complex64 ? 6 : 8;
-    scientific_ = greatest > 0 && (greatest >= std::pow(10.0, precise) || least < 0.0001 || greatest / least > 1000.0);
+    const bool small = !o.suppress && (least < 0.0001 || greatest / least > 1000.0);
+    scientific_ = greatest > 0 && (greatest >= std::pow(10.0, precise) || small);
     for (const double v : finite) {
       const std::string s = text(v);
       const auto point = s.find('.'), e = std::min(s.find('e'), s.size());
@@ -123,7 +125,7 @@ class FloatFormat {
 };
 
 // The words of the elements of `shown`, in C order, all of one width.
-std::vector<std::string> words(const array& shown) {
+std::vector<std::string> words(const array& shown, const print_options& o) {
   std::vector<std::string> out;
   const DType t = shown.dtype();
   if (kind(t) == 'b') {
@@ -134,7 +136,7 @@ std::vector<std::string> words(const array& shown) {
     for (const auto v : shown.to_vector<std::int64_t>()) out.push_back(fmt::format("{}", v));
   } else if (kind(t) == 'f') {
     const auto values = shown.to_vector<double>();
-    const FloatFormat format(values, t, false);
+    const FloatFormat format(values, t, false, o);
     for (const double v : values) out.push_back(format(v));
   } else {
     std::vector<double> re, im;
@@ -142,7 +144,7 @@ std::vector<std::string> words(const array& shown) {
       re.push_back(v.real());
       im.push_back(v.imag());
     }
-    const FloatFormat real(re, t, false), imaginary(im, t, true);
+    const FloatFormat real(re, t, false, o), imaginary(im, t, true, o);
     for (std::size_t i = 0; i < re.size(); ++i) {
       std::string s = imaginary(im[i]);
       s.insert(s.find_last_not_of(' ') + 1, "j");
@@ -159,10 +161,10 @@ std::vector<std::string> words(const array& shown) {
 // Brackets, spaces and line breaks around the words of an array of more than no dimension.
 class Layout {
  public:
-  Layout(const array& shown, const Dims& shape, bool summary)
-      : words_(words(shown)), shown_(shown.shape()), shape_(shape), summary_(summary) {}
+  Layout(const array& shown, const Dims& shape, bool summary, const print_options& o)
+      : words_(words(shown, o)), shown_(shown.shape()), shape_(shape), summary_(summary), options_(o) {}
 
-  std::string text() { return axis(0, " ", kWidth); }
+  std::string text() { return axis(0, " ", options_.linewidth); }
 
  private:
   static void extend(std::string& s, std::string& line, const std::string& word, std::size_t width,
@@ -175,14 +177,14 @@ class Layout {
   }
 
   std::string axis(int a, const std::string& indent, int width) {
-    const bool cut = summary_ && shape_[a] > 2 * kEdge;
+    const bool cut = summary_ && shape_[a] > 2 * options_.edgeitems;
     const std::int64_t n = shown_[a];
     std::string s;
     if (a == shape_.size() - 1) {
       std::string line = indent;
       const auto room = size_of(std::max(width - 1, 0));
       for (std::int64_t i = 0; i < n; ++i) {
-        if (cut && i == kEdge) {
+        if (cut && i == options_.edgeitems) {
           extend(s, line, "...", room, indent);
           line += " ";
         }
@@ -193,7 +195,7 @@ class Layout {
     } else {
       const std::string separator(size_of(shape_.size() - a - 1), '\n');
       for (std::int64_t i = 0; i < n; ++i) {
-        if (cut && i == kEdge) s += indent + "..." + separator;
+        if (cut && i == options_.edgeitems) s += indent + "..." + separator;
         s += indent + axis(a + 1, indent + " ", width - 1) + (i + 1 < n ? separator : "");
       }
     }
@@ -203,16 +205,17 @@ class Layout {
   std::vector<std::string> words_;
   Dims shown_, shape_;
   bool summary_;
+  const print_options& options_;
   std::size_t next_ = 0;
 };
 
 // The outermost elements of every long axis, so that a large array is not copied.
-array edges(array a) {
+array edges(array a, int edge) {
   for (int i = 0; i < a.ndim(); ++i) {
-    if (a.shape()[i] <= 2 * kEdge) continue;
+    if (a.shape()[i] <= 2 * edge) continue;
     std::vector<index> head(size_of(i), slice()), tail(size_of(i), slice());
-    head.emplace_back(slice(kEdge));
-    tail.emplace_back(slice(-kEdge, none));
+    head.emplace_back(slice(edge));
+    tail.emplace_back(slice(-edge, none));
     const array parts[] = {a.at(head), a.at(tail)};
     a = concatenate(parts, i);
   }
@@ -276,17 +279,25 @@ std::string one(const array& a) {
   }
 }
 
+print_options& options_of_thread() {
+  thread_local print_options options;
+  return options;
+}
+
 }  // namespace
 
-std::string numpy_text(const array& a) {
+print_options get_print_options() { return options_of_thread(); }
+void set_print_options(const print_options& o) { options_of_thread() = o; }
+
+std::string to_string(const array& a, const print_options& o) {
   if (a.ndim() == 0) return one(a);
   if (a.size() == 0) return "[]";
   eval(a);
-  const bool summary = a.size() > kThreshold;
-  return Layout(summary ? edges(a) : a, a.shape(), summary).text();
+  const bool summary = a.size() > o.threshold;
+  return Layout(summary ? edges(a, o.edgeitems) : a, a.shape(), summary, o).text();
 }
 
-std::string python_text(const scalar& v) {
+std::string to_string(const scalar& v) {
   switch (v.kind()) {
     case 'b':
       return v.integer() != 0 ? "True" : "False";
@@ -299,6 +310,6 @@ std::string python_text(const scalar& v) {
   }
 }
 
-std::string shortest_text(double v) { return one_float(v); }
+std::ostream& operator<<(std::ostream& stream, const array& a) { return stream << to_string(a); }
 
-}  // namespace galop::cli
+}  // namespace galop

@@ -1,0 +1,42 @@
+// Arrays, shapes and dtypes for {fmt}, which the program must have: `fmt::print("{:.3}\n", a)`. Not part of
+// galop/galop.hpp.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "galop/print.hpp"
+
+/// `{}` as NumPy prints; `{:.3}` for three digits behind the point.
+template <>
+struct fmt::formatter<galop::array> {
+  constexpr auto parse(fmt::format_parse_context& c) {
+    return galop::detail::parse_print_format(c.begin(), c.end(), precision);
+  }
+  template <class Context>
+  auto format(const galop::array& a, Context& c) const {
+    const std::string text = galop::detail::formatted(a, precision);
+    return std::copy(text.begin(), text.end(), c.out());
+  }
+  int precision = -1;
+};
+
+/// As Python writes a tuple.
+template <>
+struct fmt::formatter<galop::Dims> : fmt::formatter<std::string_view> {
+  template <class Context>
+  auto format(const galop::Dims& d, Context& c) const {
+    return fmt::formatter<std::string_view>::format(galop::to_string(d), c);
+  }
+};
+
+/// NumPy's name.
+template <>
+struct fmt::formatter<galop::DType> : fmt::formatter<std::string_view> {
+  template <class Context>
+  auto format(galop::DType t, Context& c) const {
+    return fmt::formatter<std::string_view>::format(galop::name(t), c);
+  }
+};
