@@ -20,7 +20,7 @@ PYTEST ?= $(PY) -m pytest -q -n 2
 
 SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.cpp' '*.hpp' '*-inl.h')
 
-.PHONY: setup build install demo test ctest pytest bench fuzz stubs wheel try-wheel-bare format check-format tidy sanitize \
+.PHONY: setup build install demo test ctest pytest bench fuzz docs stubs wheel try-wheel-bare format check-format tidy sanitize \
   tsan clean
 
 setup:
@@ -61,6 +61,12 @@ bench: install
 fuzz: install
 	@$(FUZZ)
 	@PYTHON=$(PY) tools/fuzz.sh $(BUILD) $(FUZZ_SECONDS)
+
+# The reference of the C++ headers; a warning stops it.
+docs: setup
+	@mkdir -p build/docs
+	@doxygen docs/Doxyfile
+	@echo "docs: build/docs/html/index.html"
 
 # The type stubs, from the table and the signatures of the built package.
 stubs: build

@@ -2,6 +2,7 @@
 #include "calc_files.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <charconv>
 #include <cmath>
@@ -13,6 +14,8 @@
 #include <vector>
 
 #include "ctrl_c.hpp"
+#include "galop/create.hpp"
+#include "galop/elements.hpp"
 #include "galop/error.hpp"
 #include "galop/io.hpp"
 #include "galop/print.hpp"
@@ -34,46 +37,91 @@ std::optional<double> number(std::string_view cell) {
   return error == std::errc() ? std::optional(v) : std::nullopt;
 }
 
-array read_csv(const std::string& name) {
+// Arrays of so many bytes go through a mapped file, so that they need not fit into memory.
+constexpr std::int64_t kMapFrom = std::int64_t{1} << 24;
+
+// The name of a new file in the temporary folder; it goes with this object, what is mapped from it stays.
+class Scratch {
+ public:
+  Scratch() : path_(std::filesystem::temp_directory_path() / fmt::format("galop-calc-{}.npy", getpid())) {}
+  ~Scratch() {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// f(number, line) for each line that is not blank.
+template <class F>
+void for_each_line(const std::string& name, F f) {
   std::ifstream file(name, std::ios::binary);
   if (!file) throw Error("[load] the file cannot be opened; got " + name);
-  std::vector<double> values;
-  std::size_t columns = 0, rows = 0, line_number = 0;
-  char separator = ',';
   std::string line;
-  while (std::getline(file, line)) {
+  for (std::size_t line_number = 1; std::getline(file, line); ++line_number) {
     CtrlC::check();
-    ++line_number;
     if (line_number == 1 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);  // a byte order mark
-    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    if (line_number == 1 && line.find(',') == std::string::npos)
-      separator = line.find(';') != std::string::npos ? ';' : line.find('\t') != std::string::npos ? '\t' : ',';
-    const std::size_t before = values.size();
-    std::size_t cells = 0;
-    bool header = false;
-    for (std::size_t begin = 0; begin <= line.size(); ++cells) {
-      const std::size_t end = std::min(line.find(separator, begin), line.size());
-      const std::string_view cell = std::string_view(line).substr(begin, end - begin);
-      const auto v = number(cell);
-      if (!v && line_number > 1)
-        throw ValueError(fmt::format("[load] a cell is no number; got '{}' in line {} of {}", cell, line_number, name));
-      header = header || !v;
-      values.push_back(v.value_or(0));
-      begin = end + 1;
-    }
-    if (columns == 0) columns = cells;
-    if (cells != columns)
-      throw ValueError(
-          fmt::format("[load] all lines need {} cells; got {} in line {} of {}", columns, cells, line_number, name));
-    if (header) {
-      values.resize(before);
-    } else {
-      ++rows;
-    }
+    if (line.find_first_not_of(" \t\r") != std::string::npos) f(line_number, std::string_view(line));
   }
-  const array flat(values);
-  if (columns <= 1) return flat;
-  return flat.reshape({static_cast<std::int64_t>(rows), static_cast<std::int64_t>(columns)});
+}
+
+// f(cell) for each cell of a line; how many there are.
+template <class F>
+std::int64_t for_each_cell(std::string_view line, char separator, F f) {
+  std::int64_t cells = 0;
+  for (std::size_t begin = 0; begin <= line.size(); ++cells) {
+    const std::size_t end = std::min(line.find(separator, begin), line.size());
+    f(line.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return cells;
+}
+
+// Two passes: the first one counts, so that the values have one place from the beginning.
+array read_csv(const std::string& name) {
+  std::int64_t columns = 0, rows = 0;
+  char separator = ',';
+  bool header = false;
+  for_each_line(name, [&](std::size_t line_number, std::string_view line) {
+    if (line_number == 1 && line.find(',') == std::string_view::npos)
+      separator = line.find(';') != std::string_view::npos    ? ';'
+                  : line.find('\t') != std::string_view::npos ? '\t'
+                                                              : ',';
+    if (rows++ > 0) return;
+    columns =
+        for_each_cell(line, separator, [&](std::string_view cell) { header = header || !number(cell).has_value(); });
+    header = header && line_number == 1;
+  });
+  rows -= header;
+  const bool mapped = rows * columns * itemsize(DType::float64) >= kMapFrom;
+  const Scratch scratch;
+  array table =
+      mapped ? create_memmap(scratch.path(), {rows, columns}, DType::float64) : empty({rows, columns}, DType::float64);
+  {
+    const elements<double> values(table.ravel());
+    std::int64_t at = 0;
+    for_each_line(name, [&](std::size_t line_number, std::string_view line) {
+      if (line_number == 1 && header) return;
+      const auto put = [&](std::string_view cell) {
+        const auto v = number(cell);
+        if (!v)
+          throw ValueError(
+              fmt::format("[load] a cell is no number; got '{}' in line {} of {}", cell, line_number, name));
+        if (at < values.size()) values[at] = *v;
+        ++at;
+      };
+      if (const std::int64_t cells = for_each_cell(line, separator, put); cells != columns)
+        throw ValueError(
+            fmt::format("[load] all lines need {} cells; got {} in line {} of {}", columns, cells, line_number, name));
+    });
+    if (at != values.size()) throw Error("[load] the file changed while it was read; got " + name);
+  }
+  if (mapped) table = load(scratch.path(), MapMode::read);
+  return columns <= 1 ? table.ravel() : table;
 }
 
 // Beside the file first, so that a failure leaves the old one.
@@ -83,8 +131,13 @@ void write_csv(const std::string& name, const array& a) {
   if (a.ndim() > 2)
     throw ValueError("[save] a CSV file has two dimensions at most; got the shape " + to_string(a.shape()));
   const std::int64_t rows = a.ndim() == 0 ? 1 : a.shape()[0], columns = a.ndim() == 2 ? a.shape()[1] : 1;
-  eval(a);
-  const array table = a.reshape({rows, columns});
+  const Scratch scratch;
+  const bool mapped = a.nbytes() >= kMapFrom;
+  if (mapped)
+    save(scratch.path(), a);
+  else
+    eval(a);
+  const array table = (mapped ? load(scratch.path(), MapMode::read) : a).reshape({rows, columns});
   const std::string beside = name + ".part";
   std::ofstream file(beside, std::ios::binary);
   const auto write = [&](const auto& values, auto text) {
@@ -95,7 +148,7 @@ void write_csv(const std::string& name, const array& a) {
     file << block;
   };
   try {
-    const std::int64_t step = std::max<std::int64_t>(1, 65536 / std::max<std::int64_t>(columns, 1));
+    const std::int64_t step = std::max<std::int64_t>(1, 4096 / std::max<std::int64_t>(columns, 1));
     for (std::int64_t i = 0; i < rows && file; i += step) {
       CtrlC::check();
       const array part = table(slice(i, std::min(i + step, rows)));
@@ -103,8 +156,9 @@ void write_csv(const std::string& name, const array& a) {
         write(part.to_vector<std::uint64_t>(), [](std::uint64_t v) { return std::to_string(v); });
       } else if (kind(a.dtype()) == 'f') {
         const bool is_float = a.dtype() == DType::float32;
-        write(part.to_vector<double>(),
-              [is_float](double v) { return is_float ? fmt::format("{}", static_cast<float>(v)) : to_string(scalar(v)); });
+        write(part.to_vector<double>(), [is_float](double v) {
+          return is_float ? fmt::format("{}", static_cast<float>(v)) : to_string(scalar(v));
+        });
       } else {
         write(part.to_vector<std::int64_t>(), [](std::int64_t v) { return std::to_string(v); });
       }

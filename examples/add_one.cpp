@@ -13,8 +13,7 @@ int main(int argc, char** argv) {
 
   gp::array a = gp::ones({n});
   a += 1;
-  std::cout << "first " << a(0).item<double>() << " last " << a(-1).item<double>() << " sum "
-            << gp::sum(a).item<double>() << "\n";
+  std::cout << "first " << a(0) << " last " << a(-1) << " sum " << a.sum() << "\n";
 
   std::cerr << std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() << " s\n";
 }

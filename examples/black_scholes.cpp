@@ -24,16 +24,16 @@ std::pair<gp::array, gp::array> prices(const gp::array& spot, const gp::array& s
 }
 
 void print(const char* name, const gp::array& price) {
-  std::cout << std::fixed << std::setprecision(9) << name << " " << price(0).item<double>() << " … "
-            << price(-1).item<double>() << ", mean " << gp::mean(price).item<double>() << "\n";
+  std::cout << std::fixed << std::setprecision(9) << name << " " << double(price(0)) << " … " << double(price(-1))
+            << ", mean " << double(price.mean()) << "\n";
 }
 
 int main(int argc, char** argv) {
   const auto n = static_cast<std::int64_t>(argc > 1 ? std::atof(argv[1]) : 5e7);
   gp::random::seed(0);
-  gp::array spot = gp::random::uniform(10, 50, gp::Dims{n});
-  gp::array strike = gp::random::uniform(10, 50, gp::Dims{n});
-  gp::array years = gp::random::uniform(1, 2, gp::Dims{n});
+  gp::array spot = gp::random::uniform(10, 50, {n});
+  gp::array strike = gp::random::uniform(10, 50, {n});
+  gp::array years = gp::random::uniform(1, 2, {n});
   const auto start = std::chrono::steady_clock::now();
 
   auto [call, put] = prices(spot, strike, years);

@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <iomanip>
 #include <iostream>
 
 namespace gp = galop;
@@ -18,16 +17,11 @@ int main(int argc, char** argv) {
   gp::array centres = points(gp::slice(8)).copy();
   gp::array distance;
   for (int i = 0; i < steps; ++i) {
-    distance = gp::sum(gp::square(points(gp::all_of, gp::newaxis) - centres), {.axis = gp::Dims{2}});
-    gp::array nearest = gp::argmin(distance, 1);
-    for (std::int64_t k = 0; k < centres.shape()[0]; ++k)
-      centres(k) = gp::mean(points(nearest == k), {.axis = gp::Dims{0}});
+    distance = gp::square(points(gp::all, gp::newaxis) - centres).sum({.axis = 2});
+    gp::array nearest = distance.argmin(1);
+    for (std::int64_t k = 0; k < centres.shape()[0]; ++k) centres(k) = points(nearest == k).mean({.axis = 0});
   }
-  std::cout << std::setprecision(8);
-  for (std::int64_t k = 0; k < centres.shape()[0]; ++k)
-    std::cout << centres(k, 0).item<double>() << " " << centres(k, 1).item<double>() << "\n";
-  std::cout << "mean squared distance " << std::setprecision(17)
-            << gp::mean(gp::min(distance, {.axis = gp::Dims{1}})).item<double>() << "\n";
+  std::cout << centres << "\nmean squared distance " << distance.min({.axis = 1}).mean() << "\n";
 
   std::cerr << std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() << " s\n";
 }

@@ -16,16 +16,15 @@ int main(int argc, char** argv) {
 
   gp::array x = gp::linspace(-2, 0.5, n);
   gp::array y = gp::linspace(-1.25, 1.25, n);
-  gp::array c = x + std::complex<double>(0, 1) * y(gp::all_of, gp::newaxis);
+  gp::array c = x + std::complex<double>(0, 1) * y(gp::all, gp::newaxis);
   gp::array z = gp::zeros_like(c);
-  gp::array count = gp::zeros(c.shape(), gp::DType::int64);
+  gp::array count = gp::zeros(c.shape(), gp::int64);
   for (int i = 0; i < steps; ++i) {
     gp::array inside = gp::square(z.real()) + gp::square(z.imag()) <= 4;
     count += inside;
     z = gp::where(inside, z * z + c, z);
   }
-  std::cout << "never left " << gp::count_nonzero(count == steps).item<std::int64_t>() << " steps in all "
-            << gp::sum(count).item<std::int64_t>() << "\n";
+  std::cout << "never left " << gp::count_nonzero(count == steps) << " steps in all " << count.sum() << "\n";
 
   std::cerr << std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() << " s\n";
 }

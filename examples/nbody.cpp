@@ -12,17 +12,16 @@ namespace gp = galop;
 constexpr double kSoftening = 0.01, kStep = 0.001;
 
 gp::array acceleration(const gp::array& position, double mass) {
-  gp::array away = position - position(gp::all_of, gp::newaxis);  // from body i to body j
-  gp::array square = gp::sum(away * away, {.axis = gp::Dims{2}}) + kSoftening;
+  gp::array away = position - position(gp::all, gp::newaxis);  // from body i to body j
+  gp::array square = gp::sum(away * away, {.axis = 2}) + kSoftening;
   gp::array cube = (square * gp::sqrt(square))(gp::ellipsis, gp::newaxis);
-  return mass * gp::sum(away / cube, {.axis = gp::Dims{1}});
+  return mass * gp::sum(away / cube, {.axis = 1});
 }
 
 double energy(const gp::array& position, const gp::array& velocity, double mass) {
-  gp::array away = position - position(gp::all_of, gp::newaxis);
-  gp::array distance = gp::sqrt(gp::sum(away * away, {.axis = gp::Dims{2}}) + kSoftening);
-  gp::array total = 0.5 * mass * gp::sum(velocity * velocity) - 0.5 * mass * mass * gp::sum(1 / distance);
-  return total.item<double>();
+  gp::array away = position - position(gp::all, gp::newaxis);
+  gp::array distance = gp::sqrt(gp::sum(away * away, {.axis = 2}) + kSoftening);
+  return double(0.5 * mass * (velocity * velocity).sum() - 0.5 * mass * mass * (1 / distance).sum());
 }
 
 int main(int argc, char** argv) {
@@ -41,9 +40,7 @@ int main(int argc, char** argv) {
     velocity += kStep * acceleration(position, mass);
   }
   velocity -= 0.5 * kStep * acceleration(position, mass);
-  std::cout << "energy " << energy(position, velocity, mass) << ", first body at [" << std::setprecision(8);
-  for (const double coordinate : position(0).to_vector<double>()) std::cout << coordinate << " ";
-  std::cout << "]\n";
+  std::cout << "energy " << energy(position, velocity, mass) << ", first body at " << position(0) << "\n";
 
   std::cerr << std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() << " s\n";
 }

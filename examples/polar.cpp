@@ -17,9 +17,8 @@ int main(int argc, char** argv) {
   gp::array r = 1 + 0.75 * gp::sin(3 * theta);
   gp::array x = r * gp::cos(theta);
   gp::array y = r * gp::sin(theta);
-  std::cout << std::fixed << std::setprecision(6) << "x from " << gp::min(x).item<double>() << " to "
-            << gp::max(x).item<double>() << ", y from " << gp::min(y).item<double>() << " to "
-            << gp::max(y).item<double>() << "\n";
+  std::cout << std::fixed << std::setprecision(6) << "x from " << double(x.min()) << " to " << double(x.max())
+            << ", y from " << double(y.min()) << " to " << double(y.max()) << "\n";
 
   std::cerr << std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() << " s\n";
 }

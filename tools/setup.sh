@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 
 packages=(g++ cmake ninja-build ccache make git ca-certificates python3 python3-dev python3-venv
   libtbb-dev libhwy-dev libsleef-dev libopenblas-dev libfmt-dev zlib1g-dev libcli11-dev nlohmann-json3-dev
-  libgtest-dev libgmock-dev libbenchmark-dev)
+  libgtest-dev libgmock-dev libbenchmark-dev doxygen)
 
 install_packages() {
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then

@@ -10,6 +10,9 @@
 
 namespace galop {
 
+/// Dtypes by NumPy's names: `zeros({3}, float32)`.
+using enum DType;
+
 /// Throw ValueError for negative extents or a size beyond 2^63 bytes, MemoryError beyond the machine's memory.
 array empty(const Dims& shape, DType t = DType::float64);
 array zeros(const Dims& shape, DType t = DType::float64);

@@ -9,14 +9,13 @@
 namespace galop {
 
 struct Settings {
-  std::int64_t eager_below =
-      8192;  // element-wise results of fewer elements on ready arrays are computed at the call (GALOP_EAGER_BELOW)
-  bool eager = false;          // evaluate every operation at its call (GALOP_EAGER)
-  bool donation = true;        // write results over operands that nobody can reach any more (GALOP_DONATION)
-  int fusion_limit = 64;       // most operations in one kernel (GALOP_FUSION_LIMIT)
-  bool overlap_maybe = false;  // take every undecided overlap for one (GALOP_OVERLAP_MAYBE)
-  int threads = 0;             // worker threads; 0: all cores allowed (GALOP_THREADS)
-  std::int64_t block = 0;      // elements per block of the interpreter; 0: by cache size (GALOP_BLOCK)
+  std::int64_t eager_below = 8192;  ///< smaller element-wise results are computed at the call (GALOP_EAGER_BELOW)
+  bool eager = false;               ///< evaluate every operation at its call (GALOP_EAGER)
+  bool donation = true;             ///< write results over operands that nobody can reach any more (GALOP_DONATION)
+  int fusion_limit = 64;            ///< most operations in one kernel (GALOP_FUSION_LIMIT)
+  bool overlap_maybe = false;       ///< take every undecided overlap for one (GALOP_OVERLAP_MAYBE)
+  int threads = 0;                  ///< worker threads; 0: all cores allowed (GALOP_THREADS)
+  std::int64_t block = 0;           ///< elements per block of the interpreter; 0: by cache size (GALOP_BLOCK)
 };
 
 /// The settings in force, first read from the environment.

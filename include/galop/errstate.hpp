@@ -23,18 +23,18 @@ class FloatingPointError : public Error {
 
 enum class FpAction : std::uint8_t {
   ignore,
-  warn,   // a line on stderr; Python: RuntimeWarning
-  raise,  // throws FloatingPointError
-  call,   // the handler of set_fp_handler
-  print,  // a line on stdout
-  log,    // as call
+  warn,   ///< a line on stderr; Python: RuntimeWarning
+  raise,  ///< throws FloatingPointError
+  call,   ///< the handler of set_fp_handler
+  print,  ///< a line on stdout
+  log,    ///< as call
 };
 
 struct FpPolicy {
-  FpAction divide = FpAction::ignore;     // a finite number by zero, log(0)
-  FpAction overflow = FpAction::ignore;   // a result beyond the largest finite number
-  FpAction underflow = FpAction::ignore;  // a result too small to be exact
-  FpAction invalid = FpAction::ignore;    // no number: 0 / 0, sqrt(-1), NaN as an integer
+  FpAction divide = FpAction::ignore;     ///< a finite number by zero, log(0)
+  FpAction overflow = FpAction::ignore;   ///< a result beyond the largest finite number
+  FpAction underflow = FpAction::ignore;  ///< a result too small to be exact
+  FpAction invalid = FpAction::ignore;    ///< no number: 0 / 0, sqrt(-1), NaN as an integer
 };
 
 /// The policy of this thread.

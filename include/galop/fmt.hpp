@@ -9,10 +9,12 @@
 
 #include "galop/print.hpp"
 
+namespace fmt {
+
 /// `{}` as NumPy prints; `{:.3}` for three digits behind the point.
 template <>
-struct fmt::formatter<galop::array> {
-  constexpr auto parse(fmt::format_parse_context& c) {
+struct formatter<galop::array> {
+  constexpr auto parse(format_parse_context& c) {
     return galop::detail::parse_print_format(c.begin(), c.end(), precision);
   }
   template <class Context>
@@ -25,18 +27,20 @@ struct fmt::formatter<galop::array> {
 
 /// As Python writes a tuple.
 template <>
-struct fmt::formatter<galop::Dims> : fmt::formatter<std::string_view> {
+struct formatter<galop::Dims> : formatter<std::string_view> {
   template <class Context>
   auto format(const galop::Dims& d, Context& c) const {
-    return fmt::formatter<std::string_view>::format(galop::to_string(d), c);
+    return formatter<std::string_view>::format(galop::to_string(d), c);
   }
 };
 
 /// NumPy's name.
 template <>
-struct fmt::formatter<galop::DType> : fmt::formatter<std::string_view> {
+struct formatter<galop::DType> : formatter<std::string_view> {
   template <class Context>
   auto format(galop::DType t, Context& c) const {
-    return fmt::formatter<std::string_view>::format(galop::name(t), c);
+    return formatter<std::string_view>::format(galop::name(t), c);
   }
 };
+
+}  // namespace fmt

@@ -25,8 +25,8 @@ class RandomState;
 /// A draw of indices: numpy.random's choice.
 struct choice_options {
   bool replace = true;
-  const array* p = nullptr;  // a probability for each index, float; null: all the same
-  bool shuffle = true;       // Generator without replacement: in random order, too
+  const array* p = nullptr;  ///< a probability for each index, float; null: all the same
+  bool shuffle = true;       ///< Generator without replacement: in random order, too
 };
 
 /// numpy.random.RandomState: the frozen algorithms over MT19937. A copy is a handle on the same stream.

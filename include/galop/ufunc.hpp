@@ -19,9 +19,9 @@ enum class Casting : std::uint8_t { no, equiv, safe, same_kind, unsafe };
 
 /// Optional arguments of an element-wise call. All are as NumPy's.
 struct ufunc_options {
-  const array* out[2] = {nullptr, nullptr};  // results are written here; their shape must be the broadcast one
-  const array* where = nullptr;     // bool, broadcast: elements where it is false keep `out`'s (or undefined) values
-  std::optional<DType> dtype = {};  // the dtype of the loop
+  const array* out[2] = {nullptr, nullptr};  ///< results are written here; their shape must be the broadcast one
+  const array* where = nullptr;     ///< bool, broadcast: elements where it is false keep `out`'s (or undefined) values
+  std::optional<DType> dtype = {};  ///< the dtype of the loop
   Casting casting = Casting::same_kind;
 };
 
@@ -40,12 +40,12 @@ class axes : public std::optional<Dims> {
 
 /// Optional arguments of a reduction, named at the call: `gp::sum(a, {.axis = 0, .keepdims = true})`.
 struct reduce_options {
-  axes axis = {};                   // unset: every axis
-  std::optional<DType> dtype = {};  // of the accumulation
+  axes axis = {};                   ///< unset: every axis
+  std::optional<DType> dtype = {};  ///< of the accumulation
   const array* out = nullptr;
   bool keepdims = false;
-  std::optional<scalar> initial = {};  // the value that the fold starts from
-  const array* where = nullptr;        // bool, broadcast: elements that take part
+  std::optional<scalar> initial = {};  ///< the value that the fold starts from
+  const array* where = nullptr;        ///< bool, broadcast: elements that take part
 };
 
 class ufunc {

@@ -1,8 +1,6 @@
 // NumPy's layout: a first pass over what is shown finds one width for all elements, a second one writes and wraps.
 #include "galop/print.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -18,6 +16,13 @@ namespace galop {
 namespace {
 
 std::size_t size_of(int n) { return static_cast<std::size_t>(n); }
+
+// v rounded to n digits behind the first.
+double with_digits(double v, int n) {
+  char text[64];
+  *std::to_chars(text, text + sizeof text - 1, v, std::chars_format::scientific, n).ptr = '\0';
+  return std::strtod(text, nullptr);
+}
 
 // The shortest digits that read back as the same T, or fewer: at most `precision` behind the point.
 template <class T>
@@ -54,7 +59,7 @@ struct Digits {
     if (dtype == DType::float64 || dtype == DType::complex128) return digits(v, format, precision);
     if (dtype == DType::float32 || dtype == DType::complex64) return digits(static_cast<float>(v), format, precision);
     for (int n = 0;; ++n) {
-      const double shorter = std::strtod(fmt::format("{:.{}e}", v, n).c_str(), nullptr);
+      const double shorter = with_digits(v, n);
       array back = array(shorter).astype(DType::float16);
       if (back.item<double>() == v || n == 6) return digits(shorter, format, precision);
     }
@@ -131,9 +136,9 @@ std::vector<std::string> words(const array& shown, const print_options& o) {
   if (kind(t) == 'b') {
     for (const bool v : shown.to_vector<bool>()) out.push_back(v ? " True" : "False");
   } else if (kind(t) == 'u') {
-    for (const auto v : shown.to_vector<std::uint64_t>()) out.push_back(fmt::format("{}", v));
+    for (const auto v : shown.to_vector<std::uint64_t>()) out.push_back(std::to_string(v));
   } else if (kind(t) == 'i') {
-    for (const auto v : shown.to_vector<std::int64_t>()) out.push_back(fmt::format("{}", v));
+    for (const auto v : shown.to_vector<std::int64_t>()) out.push_back(std::to_string(v));
   } else if (kind(t) == 'f') {
     const auto values = shown.to_vector<double>();
     const FloatFormat format(values, t, false, o);
@@ -255,9 +260,9 @@ std::string one(const array& a) {
     case 'b':
       return a.item<bool>() ? "True" : "False";
     case 'i':
-      return fmt::format("{}", a.item<std::int64_t>());
+      return std::to_string(a.item<std::int64_t>());
     case 'u':
-      return fmt::format("{}", a.item<std::uint64_t>());
+      return std::to_string(a.item<std::uint64_t>());
     case 'c':
       if (a.dtype() == DType::complex64) {
         const auto v = a.item<std::complex<float>>();
@@ -274,7 +279,7 @@ std::string one(const array& a) {
   const auto v = a.item<double>();
   if (!std::isfinite(v)) return one_float(v);
   for (int n = 0;; ++n) {  // float16: the fewest digits that name it
-    const double shorter = std::strtod(fmt::format("{:.{}e}", v, n).c_str(), nullptr);
+    const double shorter = with_digits(v, n);
     if (array(shorter).astype(DType::float16).item<double>() == v || n == 6) return one_float(shorter);
   }
 }
@@ -302,7 +307,7 @@ std::string to_string(const scalar& v) {
     case 'b':
       return v.integer() != 0 ? "True" : "False";
     case 'i':
-      return v.is_huge() ? fmt::format("{}", static_cast<std::uint64_t>(v.integer())) : fmt::format("{}", v.integer());
+      return v.is_huge() ? std::to_string(static_cast<std::uint64_t>(v.integer())) : std::to_string(v.integer());
     case 'f':
       return one_float(v.number().real());
     default:

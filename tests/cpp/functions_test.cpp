@@ -87,16 +87,16 @@ TEST(Methods, AreTheFunctions) {
 
 TEST(Methods, ViewAs) {
   gp::array a = gp::array({{1.0f, 2.0f}, {3.0f, 4.0f}});
-  const gp::array bits = a.view_as(gp::DType::uint32);
+  const gp::array bits = a.view_as(gp::uint32);
   EXPECT_EQ(bits(0, 0).item<std::uint32_t>(), 0x3f800000U);
   bits(0, 0) = 0x40000000;
   EXPECT_EQ(a(0, 0).item<float>(), 2);
-  EXPECT_EQ(a.view_as(gp::DType::uint8).shape(), (gp::Dims{2, 8}));
-  EXPECT_EQ(a.view_as(gp::DType::complex64)(1, 0).item<std::complex<float>>(), std::complex<float>(3, 4));
-  EXPECT_EQ((a + 1).view_as(gp::DType::complex64)(1, 0).item<std::complex<float>>(), std::complex<float>(4, 5));
-  EXPECT_THROW(a.T().view_as(gp::DType::uint8), gp::ValueError);
-  EXPECT_THROW(a.view_as(gp::DType::complex128), gp::ValueError);
-  EXPECT_THROW(gp::array(1.0).view_as(gp::DType::uint8), gp::ValueError);
+  EXPECT_EQ(a.view_as(gp::uint8).shape(), (gp::Dims{2, 8}));
+  EXPECT_EQ(a.view_as(gp::complex64)(1, 0).item<std::complex<float>>(), std::complex<float>(3, 4));
+  EXPECT_EQ((a + 1).view_as(gp::complex64)(1, 0).item<std::complex<float>>(), std::complex<float>(4, 5));
+  EXPECT_THROW(a.T().view_as(gp::uint8), gp::ValueError);
+  EXPECT_THROW(a.view_as(gp::complex128), gp::ValueError);
+  EXPECT_THROW(gp::array(1.0).view_as(gp::uint8), gp::ValueError);
 }
 
 TEST(Lists, OfArrays) {
@@ -121,7 +121,7 @@ TEST(Lists, OfArrays) {
 TEST(Functions, OfIndices) {
   EXPECT_THAT(values(gp::fromfunction([](const gp::array& i, const gp::array& j) { return 10 * i + j; }, {2, 3})),
               ElementsAre(0, 1, 2, 10, 11, 12));
-  EXPECT_EQ(gp::fromfunction([](const gp::array& i) { return i; }, {3}, gp::DType::int64).dtype(), gp::DType::int64);
+  EXPECT_EQ(gp::fromfunction([](const gp::array& i) { return i; }, {3}, gp::int64).dtype(), gp::int64);
   EXPECT_THROW(gp::fromfunction([](const gp::array& i) { return i; }, {3, 3}), gp::ValueError);
   EXPECT_EQ(gp::indices({}).shape(), gp::Dims{0});
 }

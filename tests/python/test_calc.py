@@ -415,6 +415,19 @@ def test_files_larger_than_the_memory_stream_through(tmp_path):
     assert "memory" in calc("cumsum(a)", *given, code=1, env=one, **limit)  # the limit is one
 
 
+@pytest.mark.skipif(on_devices, reason="the limit is on the host's memory")
+def test_csv_files_larger_than_the_memory_stream_through(tmp_path):
+    n = 3_000_000  # 96 MB of values and as many of results, of which the program may hold 64
+    (tmp_path / "a.csv").write_text("x,y\n" + "1,2\n3,4\n" * n)
+    limit = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_DATA, (64 << 20, 64 << 20))}
+    environment = {**os.environ, "GALOP_THREADS": "2", "TMPDIR": str(tmp_path)}
+    calc("b = a % 3; s = sum(a, axis=0)", "--let", f"a={tmp_path}/a.csv", "--out", f"b={tmp_path}/b.csv",
+         "--out", f"s={tmp_path}/s.csv", env=environment, **limit)  # fmt: skip
+    assert (tmp_path / "s.csv").read_text() == f"{4.0 * n}\n{6.0 * n}\n"
+    assert (tmp_path / "b.csv").read_text() == "1.0,2.0\n0.0,1.0\n" * n
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.csv", "b.csv", "s.csv"]
+
+
 def on_a_terminal(text):
     """The result, what a terminal on standard error saw, and the seconds it took."""
     leader, follower = pty.openpty()

@@ -1,4 +1,4 @@
-"""The examples and the guides: Python examples print what NumPy prints, C++ examples the same numbers."""
+"""The examples and the guides: Python examples print what NumPy prints, C++ examples the same text."""
 
 import ast
 import os
@@ -76,12 +76,14 @@ def test_only_the_import_differs(name):
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_cpp_prints_the_same_numbers(name):
+def test_cpp_prints_what_python_prints(name):
     program = BUILD / "examples" / name
     assert program.exists(), f"no {program}: run `make`, or name a build in GALOP_BUILD"
-    # As much as the shorter of the two texts shows: streams write six or seventeen digits, NumPy as many as it takes.
-    tolerance = max(PROGRAMS[name][2], 1e-5 if name == "add_one" else 1e-7)
-    assert_same_numbers(run(program, *PROGRAMS[name][1]), python(name), tolerance)
+    got, want = run(program, *PROGRAMS[name][1]), python(name)
+    if GPU_NUMBERS:  # each run chooses by itself what a GPU computes
+        assert_same_numbers(got, want, PROGRAMS[name][2] or 1e-12)
+    else:
+        assert got == want
 
 
 def test_polar_draws_what_numpy_draws(tmp_path):

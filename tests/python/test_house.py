@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -116,7 +117,7 @@ def test_a_stranger_builds_with_find_package(prefix, tmp_path):
     run("cmake", "-S", project, "-B", build, "-G", "Ninja", *options)
     assert str(ROOT) not in (build / "build.ninja").read_text()
     run("cmake", "--build", build)
-    assert run(build / "stranger") == "area 4.02517\n"
+    assert run(build / "stranger") == "area 4.02517\n[  0. 100. 100. 100.   0.]\n"
 
 
 def test_another_minor_version_is_refused(prefix, tmp_path):
@@ -160,6 +161,16 @@ def test_readme_python_program_prints_what_the_readme_says():
 
 def test_readme_cpp_program_is_the_one_that_is_built():
     assert readme_block("cpp") == (ROOT / "tests/package/main.cpp").read_text()
+
+
+@pytest.mark.skipif(shutil.which("doxygen") is None, reason="tools/setup.sh, which installs doxygen, was not run")
+def test_the_reference_has_every_header_and_no_warning(tmp_path):
+    options = (ROOT / "docs/Doxyfile").read_text() + f"OUTPUT_DIRECTORY = {tmp_path}\n"
+    run("doxygen", "-", input=options, cwd=ROOT)
+    pages = {page.name for page in (tmp_path / "html").iterdir()}
+    for header in (ROOT / "include/galop").glob("*.hpp"):
+        assert f"{header.stem}_8hpp.html" in pages or header.name == "op.hpp"
+    assert "Inverse sine in radians." in (tmp_path / "html/ufunc_8hpp.html").read_text()
 
 
 def test_readme_links_lead_somewhere():
