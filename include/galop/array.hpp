@@ -284,10 +284,15 @@ class array {
   // For Galop's own layers.
   array(graph::Cell* adopted, View view, DType t, bool writeable = true) noexcept
       : cell_(adopted), view_(std::move(view)), dtype_(t), writeable_(writeable) {}
+  /// Of a cell whose elements lie in C order.
+  array(graph::Cell* adopted, const Dims& shape, DType t)
+      : cell_(adopted), view_{shape, c_strides(shape, galop::itemsize(t)), 0}, dtype_(t) {}
   graph::Cell* cell() const { return cell_; }
   const View& view() const { return view_; }
   /// A handle on the same storage.
   array with_view(View v) const;
+  /// For a new handle that becomes another view where it is.
+  View& own_view() { return view_; }
 
  private:
   // The numbers of an initializer list have the dtype of NumPy's literals.

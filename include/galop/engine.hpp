@@ -19,7 +19,7 @@ struct Settings {
 };
 
 /// The settings in force, first read from the environment.
-Settings settings();
+const Settings& settings();
 void set_settings(const Settings& s);
 
 /// Has long work that this thread calls for ask `check` every few milliseconds or more often; true ends it with

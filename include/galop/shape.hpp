@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <initializer_list>
 #include <string>
 #include <vector>
@@ -23,10 +24,18 @@ class Dims {
   requires(!std::is_integral_v<It>) Dims(It first, It last) {
     for (; first != last; ++first) push_back(static_cast<std::int64_t>(*first));
   }
-  Dims(const Dims& o) { assign(o); }
+  Dims(const Dims& o) {
+    if (o.data_ == o.inline_)
+      take_inline(o);
+    else
+      assign(o);
+  }
   Dims(Dims&& o) noexcept { steal(o); }
   Dims& operator=(const Dims& o) {
-    if (this != &o) assign(o);
+    if (data_ == inline_ && o.data_ == o.inline_)
+      take_inline(o);
+    else if (this != &o)
+      assign(o);
     return *this;
   }
   Dims& operator=(Dims&& o) noexcept {
@@ -70,7 +79,12 @@ class Dims {
     std::copy(data_ + at + 1, data_ + size_, data_ + at);
     --size_;
   }
-  friend bool operator==(const Dims& a, const Dims& b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); }
+  friend bool operator==(const Dims& a, const Dims& b) {
+    if (a.size_ != b.size_) return false;
+    for (int i = 0; i < a.size_; ++i)
+      if (a.data_[i] != b.data_[i]) return false;
+    return true;
+  }
 
  private:
   void grow(int n) {
@@ -89,13 +103,18 @@ class Dims {
     std::copy(o.begin(), o.end(), data_);
     size_ = o.size_;
   }
-  void steal(Dims& o) {
+  // Four at once, whatever the size: a copy of known length is two instructions.
+  void take_inline(const Dims& o) {
     size_ = o.size_;
+    std::memcpy(inline_, o.inline_, sizeof inline_);
+  }
+  void steal(Dims& o) {
     if (o.data_ == o.inline_) {
       data_ = inline_;
       capacity_ = 4;
-      std::copy(o.inline_, o.inline_ + 4, inline_);
+      take_inline(o);
     } else {
+      size_ = o.size_;
       data_ = o.data_;
       capacity_ = o.capacity_;
       o.data_ = o.inline_;
@@ -127,5 +146,19 @@ struct View {
     return n;
   }
 };
+
+/// Strides in bytes of a dense C-order array.
+inline Dims c_strides(const Dims& shape, std::int64_t itemsize) {
+  Dims s = shape;
+  std::int64_t n = 1;
+  for (int i = shape.size() - 1; i >= 0; --i) {
+    s[i] = itemsize * n;
+    n *= shape[i];
+  }
+  // As in NumPy, a new array without elements has no strides.
+  if (n == 0) std::fill(s.begin(), s.end(), 0);
+  return s;
+}
+inline View c_view(const Dims& shape, std::int64_t itemsize) { return {shape, c_strides(shape, itemsize), 0}; }
 
 }  // namespace galop

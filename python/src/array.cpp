@@ -10,13 +10,6 @@ namespace galop::python {
 
 PyTypeObject* ndarray_type = nullptr;
 
-PyObject* wrap(array a) {
-  nb::object o = nb::inst_alloc(nb::handle(reinterpret_cast<PyObject*>(ndarray_type)));
-  new (nb::inst_ptr<NDArray>(o)) NDArray(std::move(a));
-  nb::inst_mark_ready(o);
-  return o.release().ptr();
-}
-
 nb::tuple wrap_all(std::vector<array> arrays) {
   PyObject* t = checked(PyTuple_New(static_cast<Py_ssize_t>(arrays.size())));
   for (std::size_t i = 0; i < arrays.size(); ++i)
@@ -43,10 +36,7 @@ PyObject* construct(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
       return empty_in_order(to_dims(shape, "shape"), to_optional_dtype(dtype).value_or(DType::float64),
                             to_order(order, 'C'));
     }();
-    nb::object o = nb::inst_alloc(nb::handle(reinterpret_cast<PyObject*>(type)));
-    new (nb::inst_ptr<NDArray>(o)) NDArray(std::move(a));
-    nb::inst_mark_ready(o);
-    return o.release().ptr();
+    return wrap_made([&] { return std::move(a); }, type);
   });
 }
 

@@ -32,7 +32,9 @@ struct Burial {
 struct NDArray {
   [[no_unique_address]] Burial burial;
   array value;
-  explicit NDArray(array v) : value(std::move(v)) {}
+  /// Of what `make` returns, made in its place.
+  template <class F>
+  explicit NDArray(F&& make) : value(make()) {}
 };
 
 // The array object ----------------------------------------------------------------------------------------------------
@@ -41,8 +43,19 @@ extern PyTypeObject* ndarray_type;
 
 inline bool is_array(PyObject* o) { return Py_TYPE(o) == ndarray_type || PyType_IsSubtype(Py_TYPE(o), ndarray_type); }
 inline array& get(PyObject* o) { return nb::inst_ptr<NDArray>(o)->value; }
+/// A new galop.ndarray of the type, of what `make` returns, which is made in its place: an array just written is slow
+/// to move.
+template <class F>
+PyObject* wrap_made(F&& make, PyTypeObject* type = ndarray_type) {
+  nb::object o = nb::inst_alloc(nb::handle(reinterpret_cast<PyObject*>(type)));
+  new (nb::inst_ptr<NDArray>(o)) NDArray(make);
+  nb::inst_mark_ready(o);
+  return o.release().ptr();
+}
 /// A new galop.ndarray.
-PyObject* wrap(array a);
+inline PyObject* wrap(array a) {
+  return wrap_made([&] { return std::move(a); });
+}
 inline nb::object wrap_object(array a) { return nb::steal(wrap(std::move(a))); }
 nb::tuple wrap_all(std::vector<array> arrays);
 
@@ -151,8 +164,9 @@ std::vector<index> to_parts(PyObject* key);
 /// A bool array of `o`, or nothing for True; `store` keeps it alive.
 const array* to_mask(nb::handle o, std::optional<array>& store);
 
-/// The element at flat C-order position i as NumPy's scalar, or as Python's bool, int, float or complex.
-PyObject* numpy_scalar(const array& a, std::int64_t i = 0);
+/// The element so many bytes from element 0 as NumPy's scalar.
+PyObject* numpy_scalar_at(const array& a, std::int64_t at);
+/// The element at flat C-order position i as Python's bool, int, float or complex.
 PyObject* python_scalar(const array& a, std::int64_t i = 0);
 
 /// An uninitialised array laid out in order 'C', 'F', 'A' or 'K' of `like`.

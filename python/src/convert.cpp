@@ -1,6 +1,7 @@
 // Python objects to dtypes, shapes, numbers and arrays, and back, by NumPy's rules.
 #include "binding.hpp"
 #include "galop/create.hpp"
+#include "graph/build.hpp"
 #include "numpy_api.hpp"
 
 namespace galop::python {
@@ -243,15 +244,41 @@ scalar to_number(PyObject* o) {
   return load(a.dtype(), value);
 }
 
-PyObject* numpy_scalar(const array& a, std::int64_t i) {
-  alignas(16) char value[16];
-  if (a.size() < kLongWork) {
-    a.item_into(a.dtype(), value, i);
-  } else {
-    array held = a;
-    without_gil(held.size(), [&] { held.item_into(held.dtype(), value, i); });
+namespace {
+
+// NumPy's scalar of the value at `p`: the common dtypes without NumPy's search for the type.
+PyObject* to_numpy_scalar(DType t, void* p) {
+#define GALOP_SCALAR(dtype, Class)                   \
+  case DType::dtype: {                               \
+    PyObject* o = checked(PyArrayScalar_New(Class)); \
+    auto& to = PyArrayScalar_VAL(o, Class);          \
+    std::memcpy(&to, p, sizeof to);                  \
+    return o;                                        \
   }
-  return checked(PyArray_Scalar(value, reinterpret_cast<PyArray_Descr*>(dtype_object(a.dtype())), nullptr));
+  switch (t) {
+    GALOP_SCALAR(float64, Double)
+    GALOP_SCALAR(float32, Float)
+    GALOP_SCALAR(int64, Int64)
+    GALOP_SCALAR(int32, Int32)
+    GALOP_SCALAR(uint8, UInt8)
+    GALOP_SCALAR(complex128, CDouble)
+    case DType::bool_:
+      PyArrayScalar_RETURN_BOOL_FROM_LONG(*static_cast<const std::uint8_t*>(p) != 0);
+    default:
+      return checked(PyArray_Scalar(p, reinterpret_cast<PyArray_Descr*>(dtype_object(t)), nullptr));
+  }
+#undef GALOP_SCALAR
+}
+
+}  // namespace
+
+PyObject* numpy_scalar_at(const array& a, std::int64_t at) {
+  alignas(16) char value[16];
+  if (!graph::read_element(a, at, value)) {
+    const array held = a.with_view({{}, {}, a.view().offset + at});
+    without_gil(a.size(), [&] { held.item_into(held.dtype(), value); });
+  }
+  return to_numpy_scalar(a.dtype(), value);
 }
 
 PyObject* python_scalar(const array& a, std::int64_t i) {

@@ -1,8 +1,10 @@
 // Indexing of galop.ndarray: a[key], a[key] = value, iteration. A full integer index reads NumPy's scalar, as in NumPy.
+#include <algorithm>
 #include <array>
 
 #include "binding.hpp"
 #include "galop/create.hpp"
+#include "graph/build.hpp"
 #include "numpy_api.hpp"
 
 namespace galop::python {
@@ -115,30 +117,70 @@ std::int64_t in_bounds(std::int64_t i, int axis, std::int64_t extent) {
   return i < 0 ? i + extent : i;
 }
 
-/// a[start:stop:step], the common case by a short way.
-PyObject* sliced(const array& a, PyObject* key) {
+/// Where the element is that so many integers name, in bytes from element 0.
+std::int64_t element_at(const array& a, PyObject* const* keys) {
+  std::int64_t at = 0;
+  for (int k = 0; k < a.ndim(); ++k) at += in_bounds(to_integer(keys[k]), k, a.shape()[k]) * a.strides()[k];
+  return at;
+}
+
+/// Whether the key names one element of an array of n axes by Python's integers: those, or null.
+PyObject* const* element_keys(PyObject* const& key, int n) {
+  if (n == 1 && PyLong_CheckExact(key)) return &key;
+  if (!PyTuple_CheckExact(key) || PyTuple_GET_SIZE(key) != n || n == 0) return nullptr;
+  PyObject* const* keys = &PyTuple_GET_ITEM(key, 0);
+  return std::all_of(keys, keys + n, [](PyObject* k) { return PyLong_CheckExact(k); }) ? keys : nullptr;
+}
+
+/// Makes axis `axis` of the view what a slice takes of it.
+void take_slice(View& v, int axis, PyObject* key) {
   Py_ssize_t start, stop, step;
   if (PySlice_Unpack(key, &start, &stop, &step) < 0) rethrow();
-  const Py_ssize_t count = PySlice_AdjustIndices(a.shape()[0], &start, &stop, step);
-  View v = a.view();
-  if (count > 0) v.offset += start * v.strides[0];
-  v.shape[0] = count;
-  if (count > 1) v.strides[0] *= step;
-  return wrap(a.with_view(std::move(v)));
+  const Py_ssize_t count = PySlice_AdjustIndices(v.shape[axis], &start, &stop, step);
+  if (count > 0) v.offset += start * v.strides[axis];
+  v.shape[axis] = count;
+  if (count > 1) v.strides[axis] *= step;
+}
+
+/// The view that an integer, a slice, or up to ndim of them in a tuple name; nothing else, and false.
+bool is_plain_view(PyObject* key, int n) {
+  const auto plain = [](PyObject* k) { return PySlice_Check(k) || PyLong_CheckExact(k); };
+  if (!PyTuple_CheckExact(key)) return n > 0 && plain(key);
+  const Py_ssize_t count = PyTuple_GET_SIZE(key);
+  if (count == 0 || count > n) return false;
+  PyObject* const* keys = &PyTuple_GET_ITEM(key, 0);
+  return std::all_of(keys, keys + count, plain);
+}
+array plain_view(const array& a, PyObject* key) {
+  array r = a;
+  View& v = r.own_view();
+  const bool many = PyTuple_CheckExact(key);
+  PyObject* const* keys = many ? &PyTuple_GET_ITEM(key, 0) : &key;
+  const auto count = many ? static_cast<int>(PyTuple_GET_SIZE(key)) : 1;
+  for (int k = 0, axis = 0; k < count; ++k) {
+    if (PySlice_Check(keys[k])) {
+      take_slice(v, axis++, keys[k]);
+    } else {
+      v.offset += in_bounds(to_integer(keys[k]), k, v.shape[axis]) * v.strides[axis];
+      v.shape.erase(axis);
+      v.strides.erase(axis);
+    }
+  }
+  return r;
 }
 
 PyObject* subscript(PyObject* self, PyObject* key) {
   return guarded([&]() -> PyObject* {
     const array& a = get(self);
-    if (PySlice_Check(key) && a.ndim() > 0) return sliced(a, key);
-    if (a.ndim() == 1 && PyLong_CheckExact(key)) return numpy_scalar(a, in_bounds(to_integer(key), 0, a.shape()[0]));
+    if (PyObject* const* keys = element_keys(key, a.ndim())) return numpy_scalar_at(a, element_at(a, keys));
+    if (is_plain_view(key, a.ndim())) return wrap_made([&] { return plain_view(a, key); });
     Parts parts(key);
     if (parts.is_element(a.ndim())) {
-      std::int64_t flat = 0;
-      for (int i = 0; i < a.ndim(); ++i)
-        flat = flat * a.shape()[i] +
-               in_bounds(std::get<std::int64_t>(parts.span()[static_cast<std::size_t>(i)]), i, a.shape()[i]);
-      return numpy_scalar(a, flat);
+      std::int64_t at = 0;
+      for (int k = 0; k < a.ndim(); ++k)
+        at += in_bounds(std::get<std::int64_t>(parts.span()[static_cast<std::size_t>(k)]), k, a.shape()[k]) *
+              a.strides()[k];
+      return numpy_scalar_at(a, at);
     }
     if (!parts.has_arrays()) return wrap(a.at(parts.span()));
     array held = a;
@@ -146,10 +188,25 @@ PyObject* subscript(PyObject* self, PyObject* key) {
   });
 }
 
+/// a[i] = number by a short way; false when it needs another.
+bool set_element(const array& a, PyObject* key, PyObject* value) {
+  if (!a.writeable() || !(PyFloat_CheckExact(value) || PyLong_CheckExact(value))) return false;
+  PyObject* const* keys = element_keys(key, a.ndim());
+  if (!keys) return false;
+  check_number("setitem", value, a.dtype());
+  const std::optional<scalar> v = to_weak(value);
+  if (!v) return false;
+  alignas(16) std::byte bits[16];
+  const std::int64_t at = element_at(a, keys);
+  v->store(a.dtype(), bits);
+  return graph::write_element(a, at, bits);
+}
+
 int set_subscript(PyObject* self, PyObject* key, PyObject* value) {
   return guarded_int([&] {
     if (!value) throw ValueError("[setitem] elements of an array cannot be deleted; got del");
     const array& a = get(self);
+    if (set_element(a, key, value)) return 0;
     Parts parts(key);
     check_number("setitem", value, a.dtype());
     Operand v;
@@ -168,10 +225,20 @@ PyObject* item_of_sequence(PyObject* self, Py_ssize_t i) {
   return guarded([&]() -> PyObject* {
     const array& a = get(self);
     if (a.ndim() == 0) throw IndexError("[index] too many indices; got 1 for a 0-d array");
-    in_bounds(i, 0, a.shape()[0]);
-    if (a.ndim() == 1) return numpy_scalar(a, i);
-    const index part[] = {static_cast<std::int64_t>(i)};
-    return wrap(a.at(part));
+    if (i < 0 || i >= a.shape()[0]) {
+      // How every iteration ends, so nothing is thrown nor formatted.
+      PyErr_SetString(PyExc_IndexError, "[index] out of bounds for axis 0; got a position past the end");
+      return nullptr;
+    }
+    if (a.ndim() == 1) return numpy_scalar_at(a, i * a.strides()[0]);
+    return wrap_made([&] {
+      array r = a;
+      View& v = r.own_view();
+      v.offset += i * v.strides[0];
+      v.shape.erase(0);
+      v.strides.erase(0);
+      return r;
+    });
   });
 }
 

@@ -48,7 +48,7 @@ PyObject* on_operands(PyObject* x, PyObject* y, F&& f) noexcept {
 
 template <Op op>
 PyObject* binary(PyObject* x, PyObject* y) {
-  return on_operands(x, y, [](const arg& a, const arg& b) { return wrap(apply<op>(a, b)); });
+  return on_operands(x, y, [](const arg& a, const arg& b) { return wrap_made([&] { return apply<op>(a, b); }); });
 }
 
 template <Op op>

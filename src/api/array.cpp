@@ -6,6 +6,7 @@
 #include "api/checks.hpp"
 #include "core/view.hpp"
 #include "graph/build.hpp"
+#include "graph/value.hpp"
 
 namespace galop {
 namespace {
@@ -182,7 +183,6 @@ void array::throw_not_one_element() const {
 }
 
 void array::item_into(DType t, void* to, std::int64_t i) const {
-  graph::Lock lock;
   if (i < 0 || i >= size())
     throw IndexError("[item] index out of bounds for size " + std::to_string(size()) + "; got " + std::to_string(i));
   std::int64_t place = 0;
@@ -190,8 +190,10 @@ void array::item_into(DType t, void* to, std::int64_t i) const {
     place += i % view_.shape[axis] * view_.strides[axis];
     i /= view_.shape[axis];
   }
+  if (t == dtype_ && graph::read_element(*this, place, to)) return;
+  graph::Lock lock;
   const auto bytes = static_cast<std::size_t>(galop::itemsize(t));
-  if (t == dtype_ && (graph::on_host(*this) || nbytes() == itemsize())) {
+  if (t == dtype_ && (graph::on_host(*this) || cell_->value->bytes == itemsize())) {
     std::memcpy(to, static_cast<const char*>(graph::read_pointer(*this)) + place, bytes);
   } else {
     array element = graph::cast(with_view({{}, {}, view_.offset + place}), t);

@@ -363,33 +363,40 @@ bool computes_in(Op op, DType t) {
   return table[static_cast<std::size_t>(op)][static_cast<std::size_t>(t)];
 }
 
-/// The common case by a short way: two small arrays of one dtype and shape, or one of float64 and a number.
-std::optional<array> quick(Op op, const arg& x, const arg& y) {
+/// The common case by a short way: two small arrays of one dtype and shape, or one of float64 and a number. A Cell with
+/// the result, or null.
+graph::Cell* quick(Op op, const arg& x, const arg& y) {
   const array& a = x.is_array() ? x.as_array() : y.as_array();
   const DType t = a.dtype();
   MapOperand in[2] = {{nullptr, t, {}}, {nullptr, t, {}}};
   for (int i = 0; i < 2; ++i) {
     const arg& v = i == 0 ? x : y;
     if (v.is_array()) {
-      if (v.as_array().dtype() != t || !(v.as_array().shape() == a.shape())) return std::nullopt;
+      if (v.as_array().dtype() != t || !(v.as_array().shape() == a.shape())) return nullptr;
       in[i].a = &v.as_array();
     } else {
-      if (t != DType::float64 || v.as_scalar().kind() == 'c' || v.as_scalar().is_huge()) return std::nullopt;
+      if (t != DType::float64 || v.as_scalar().kind() == 'c' || v.as_scalar().is_huge()) return nullptr;
       v.as_scalar().store(t, in[i].bits);
     }
   }
-  if (!computes_in(op, t)) return std::nullopt;
-  graph::Lock lock;
-  return graph::map_small(op, t, result_dtype(op, 0, t), in, a.shape());
+  if (!computes_in(op, t)) return nullptr;
+  std::unique_ptr<graph::Cell, void (*)(graph::Cell*)> r(nullptr, &graph::release);
+  {
+    graph::Lock lock;  // which may throw when it goes
+    r.reset(graph::map_small(op, t, result_dtype(op, 0, t), in, a.shape()));
+  }
+  return r.release();
 }
 
 }  // namespace
 
-#define BINARY_OPERATOR(symbol, name)                           \
-  array operator symbol(const arg& x, const arg& y) {           \
-    if (x.is_array() || y.is_array())                           \
-      if (auto r = quick(Op::name, x, y)) return *std::move(r); \
-    return name(x, y);                                          \
+#define BINARY_OPERATOR(symbol, name)                                                                               \
+  array operator symbol(const arg& x, const arg& y) {                                                               \
+    if (x.is_array() || y.is_array()) {                                                                             \
+      const array& a = x.is_array() ? x.as_array() : y.as_array();                                                  \
+      if (graph::Cell* r = quick(Op::name, x, y)) return array(r, a.shape(), result_dtype(Op::name, 0, a.dtype())); \
+    }                                                                                                               \
+    return name(x, y);                                                                                              \
   }
 BINARY_OPERATOR(+, add)
 BINARY_OPERATOR(-, subtract)

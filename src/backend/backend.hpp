@@ -18,7 +18,7 @@ namespace galop {
 /// A piece of a backend's memory.
 struct Storage {
   void* data = nullptr;
-  std::int64_t bytes = 0;
+  std::int64_t bytes = 0;     // as asked for
   std::int64_t capacity = 0;  // what the backend keeps for it
 };
 
@@ -184,7 +184,7 @@ class Backend {
 
   // Memory. Throws MemoryError naming the bytes.
   virtual Storage allocate(std::int64_t bytes) = 0;
-  virtual void release(Storage s) noexcept = 0;
+  virtual void release(const Storage& s) noexcept = 0;
   /// Bytes that an array could have at most here.
   virtual std::int64_t capacity() const = 0;
 

@@ -9,16 +9,6 @@
 
 namespace galop {
 
-Dims c_strides(const Dims& shape, std::int64_t itemsize) {
-  Dims s(shape.size(), itemsize);
-  for (int i = shape.size() - 1; i > 0; --i) s[i - 1] = s[i] * shape[i];
-  // As in NumPy, a new array without elements has no strides.
-  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) std::fill(s.begin(), s.end(), 0);
-  return s;
-}
-
-View c_view(const Dims& shape, std::int64_t itemsize) { return {shape, c_strides(shape, itemsize), 0}; }
-
 bool is_c_contiguous(const View& v, std::int64_t itemsize) {
   if (v.size() == 0) return true;
   for (int i = v.ndim() - 1; i >= 0; --i) {

@@ -8,9 +8,6 @@
 
 namespace galop {
 
-/// Strides in bytes of a dense C-order array.
-Dims c_strides(const Dims& shape, std::int64_t itemsize);
-View c_view(const Dims& shape, std::int64_t itemsize);
 bool is_c_contiguous(const View& v, std::int64_t itemsize);
 bool is_f_contiguous(const View& v, std::int64_t itemsize);
 

@@ -127,16 +127,17 @@ Buffer::Buffer(void* data, std::int64_t bytes, Device d, bool readonly, bool imm
     host_ = r;
   else
     devices_.push_back(r);
+  travelled_ = !d.is_cpu();
 }
 
-Buffer::~Buffer() {
+void Buffer::end() noexcept {
   for (Replica& r : devices_) release(r);
   if (host_.storage.data) release(host_);
   if (owner_) owner_();
 }
 
 void Buffer::release(Replica& r) noexcept {
-  if (foreign_ && r.device == home_) return;
+  if (r.device.is_cpu() ? in_block_ || (foreign_ && home_.is_cpu()) : foreign_ && r.device == home_) return;
   if (!r.device.is_cpu()) resident(r.device).erase(r.place);
   backend_of(r.device).release(r.storage);
 }
@@ -149,6 +150,7 @@ Buffer::Replica& Buffer::replica(Device d) {
   for (Replica& r : devices_)
     if (r.device == d) return r;
   devices_.reserve(devices_.size() + 1);
+  travelled_ = true;
   const Storage s = allocate_on(d, bytes_);
   auto& list = resident(d);
   devices_.push_back({d, s, false, list.insert(list.end(), this)});

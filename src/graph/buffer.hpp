@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <list>
+#include <memory>
 #include <vector>
 
 #include "backend/backend.hpp"
@@ -20,9 +21,15 @@ class Buffer {
   /// Memory of somebody else, who is told when it is no longer needed. `immutable`: nobody writes it while the Buffer
   /// lives, so that reading it can wait.
   Buffer(void* data, std::int64_t bytes, Device d, bool readonly, bool immutable, std::function<void()> owner);
+  /// Bytes on the host that belong to the Block around this Buffer (value.hpp).
+  struct InBlock {};
+  Buffer(InBlock, void* data, std::int64_t bytes)
+      : bytes_(bytes), home_(kCpu), in_block_(true), host_{kCpu, {data, bytes, 0}, true, {}} {}
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
-  ~Buffer();
+  ~Buffer() {
+    if (!in_block_ || travelled_) end();
+  }
 
   std::int64_t bytes() const { return bytes_; }
   /// Only so many bytes count from now on, of memory that was taken before their number was known.
@@ -35,16 +42,26 @@ class Buffer {
   bool immutable() const { return immutable_; }
   /// The outside can write it at any time (R5): then only the replica at home counts.
   bool outside() const { return !immutable_ && (foreign_ || exports_ > 0); }
+  /// It cannot outlive its Value.
+  bool in_block() const { return in_block_; }
+  /// Nobody but its Value knows of it, nor ever did: it can go without the engine's lock.
+  bool unknown() const { return !travelled_ && !owner_; }
   bool valid_on(Device d) const {
     if (d.is_cpu()) return host_.valid;
     const Replica* r = find(d);
     return r && r->valid;
   }
 
+  /// The bytes on the host when they are there, and nobody else's copy of them counts; else null.
+  const char* host_bytes() const {
+    return host_.valid && (home_.is_cpu() || !outside()) ? static_cast<const char*>(host_.storage.data) : nullptr;
+  }
   /// The bytes on `d`, copied there when they are not yet.
   const char* read(Device d);
   /// The same for writing: the other replicas are out of date from now on. At home only, while the outside sees it.
   char* write(Device d);
+  /// The bytes on the host for writing when there are no others; else null.
+  char* only_bytes() const { return travelled_ ? nullptr : static_cast<char*>(host_.storage.data); }
   /// The address of a replica that is valid.
   char* address(Device d) const { return static_cast<char*>((d.is_cpu() ? host_ : *find(d)).storage.data); }
   /// The bytes become visible to the outside on `d`, until end_export(). Throws BufferError when they are visible
@@ -71,17 +88,33 @@ class Buffer {
   Replica& replica(Device d);  // allocated, perhaps not valid
   void touch(Replica& r);
   void drop(Device d) noexcept;
+  void end() noexcept;
   void release(Replica& r) noexcept;
 
   std::int64_t bytes_;
   Device home_;
   bool foreign_ = false, readonly_ = false, immutable_ = false;
+  bool in_block_ = false;
+  bool travelled_ = false;  // was ever on a device, whose list of residents others walk through
   int exports_ = 0;
   std::uint64_t used_ = 0;  // the step that used it last
   Replica host_;
   std::vector<Replica> devices_;
   std::function<void()> owner_;
 };
+
+/// Destroys a Buffer, and gives its memory back when that is its own.
+struct EndBuffer {
+  EndBuffer() = default;
+  EndBuffer(std::default_delete<Buffer>) {}
+  void operator()(Buffer* b) const noexcept {
+    if (b->in_block())
+      b->~Buffer();
+    else
+      delete b;
+  }
+};
+using BufferPtr = std::unique_ptr<Buffer, EndBuffer>;
 
 /// What is made, read or written from here on stays where it is until the next step begins: a device's memory is then
 /// made free by giving up other replicas.

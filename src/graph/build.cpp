@@ -118,12 +118,25 @@ Input as_input(const array& a, View view) {
 
 }  // namespace
 
-array make_empty(const View& layout, DType t, std::int64_t bytes, const Place& place) {
+namespace {
+// A Cell, counted once, of a Ready Value that lies as `layout`, a View or the shape of C order, says.
+template <class Layout>
+Cell* make_cell(const Layout& layout, DType t, std::int64_t bytes, const Place& place) {
+  if constexpr (std::is_same_v<Layout, Dims>)
+    if (place.device.is_cpu() && bytes <= kMostInBlock) return make_block(t, layout, bytes, place.wish);
   Lock lock;
   Ref<Value> v(new Value(t, layout, bytes));
   v->wish = place.wish;
+  v->born_ready = true;
   v->buffer = std::make_unique<Buffer>(bytes, place.device);
-  return handle(std::move(v), layout, t);
+  auto* cell = new Cell(std::move(v));
+  cell->retain();
+  return cell;
+}
+}  // namespace
+
+array make_empty(const View& layout, DType t, std::int64_t bytes, const Place& place) {
+  return array(make_cell(layout, t, bytes, place), layout, t);
 }
 
 array make_ready(const Dims& shape, DType t, std::unique_ptr<Buffer> buffer, Device wish) {
@@ -131,6 +144,7 @@ array make_ready(const Dims& shape, DType t, std::unique_ptr<Buffer> buffer, Dev
   const View layout = c_view(shape, itemsize(t));
   Ref<Value> v(new Value(t, layout, buffer->bytes()));
   v->wish = wish;
+  v->born_ready = true;
   v->buffer = std::move(buffer);
   return handle(std::move(v), layout, t);
 }
@@ -140,8 +154,9 @@ array make_empty(const View& layout, DType t, std::int64_t bytes) {
 }
 
 array make_empty(const Dims& shape, DType t, const Place& place) {
-  const View layout = c_view(shape, itemsize(t));
-  return make_empty(layout, t, layout.size() * itemsize(t), place);
+  std::int64_t bytes = itemsize(t);
+  for (std::int64_t d : shape) bytes *= d;
+  return array(make_cell(shape, t, bytes, place), shape, t);
 }
 
 array make_empty(const Dims& shape, DType t) { return make_empty(shape, t, {kCpu, new_wish()}); }
@@ -155,6 +170,7 @@ array wrap_foreign(void* data, DType t, const Dims& shape, const Dims& strides, 
   view.offset = -low;
   Ref<Value> v(new Value(t, view, high - low));
   if (!d.is_cpu()) v->wish = d;
+  v->born_ready = true;
   v->buffer =
       std::make_unique<Buffer>(static_cast<char*>(data) + low, high - low, d, !writeable, immutable, std::move(owner));
   array a = handle(std::move(v), view, t);
@@ -201,14 +217,25 @@ array iota(const Dims& shape, const Dims& weights, std::int64_t start) {
   return finish(std::move(node), DType::int64, std::move(layout), false);
 }
 
-std::optional<array> map_small(Op op, DType loop, DType result, std::span<const MapOperand> operands,
-                               const Dims& shape) {
+namespace {
+// The view has this shape, and its elements lie one after the other in C order.
+bool is_dense(const View& v, const Dims& shape, std::int64_t step) {
+  if (v.ndim() != shape.size()) return false;
+  for (int k = v.ndim() - 1; k >= 0; --k) {
+    const std::int64_t n = shape[k];
+    if (v.shape[k] != n || (n != 1 && v.strides[k] != step)) return false;
+    step *= n;
+  }
+  return true;
+}
+}  // namespace
+
+Cell* map_small(Op op, DType loop, DType result, std::span<const MapOperand> operands, const Dims& shape) {
   std::int64_t n = 1;
   for (std::int64_t d : shape) n *= d;
-  if (n >= settings().eager_below || n == 0) return std::nullopt;
+  if (n >= settings().eager_below || n == 0) return nullptr;
   const OpInfo& row = info(op);
-  if (op == Op::cast || row.nout != 1 || loop == DType::float16 || result != result_dtype(op, 0, loop))
-    return std::nullopt;
+  if (op == Op::cast || row.nout != 1 || loop == DType::float16 || result != result_dtype(op, 0, loop)) return nullptr;
   Device wish = scope_device();
   const bool scoped = !wish.automatic();
   HostBackend::SmallOperand in[3];
@@ -217,33 +244,36 @@ std::optional<array> map_small(Op op, DType loop, DType result, std::span<const 
     const MapOperand& m = operands[i];
     in[i] = {nullptr, m.bits, m.t};
     if (!m.a) {
-      if (m.t != want) return std::nullopt;
+      if (m.t != want) return nullptr;
       continue;
     }
     const array& a = *m.a;
     const Value& v = *a.cell()->value;
-    if (a.dtype() != want || !(a.shape() == shape) || !v.ready() || !is_c_contiguous(a.view(), itemsize(want)))
-      return std::nullopt;
-    if (want == DType::bool_ && v.buffer->foreign()) return std::nullopt;  // bytes other than 0 and 1, perhaps
-    if (!v.buffer->valid_on(kCpu) || (v.buffer->outside() && !v.buffer->home().is_cpu())) return std::nullopt;
+    if (a.dtype() != want || !v.ready() || !is_dense(a.view(), shape, itemsize(want))) return nullptr;
+    if (want == DType::bool_ && v.buffer->foreign()) return nullptr;  // bytes other than 0 and 1, perhaps
+    const char* bytes = v.buffer->host_bytes();
+    if (!bytes) return nullptr;
     if (!scoped) wish = joint_wish(wish, v.wish);
-    in[i].data = v.buffer->address(kCpu) + a.view().offset;
-    if (reinterpret_cast<std::uintptr_t>(in[i].data) % static_cast<std::uintptr_t>(std::min(itemsize(want), 8)) != 0)
-      return std::nullopt;
+    in[i].data = bytes + a.view().offset;
+    const auto alignment = static_cast<std::uintptr_t>(std::min(itemsize(want), 8));
+    if ((reinterpret_cast<std::uintptr_t>(in[i].data) & (alignment - 1)) != 0) return nullptr;
   }
   if (wish.automatic()) wish = new_wish();
-  if (wish.kind == DeviceKind::cuda) return std::nullopt;
-  array r = make_empty(shape, result, {kCpu, wish});
-  void* out[1] = {r.cell()->value->buffer->address(kCpu)};
+  if (wish.kind == DeviceKind::cuda) return nullptr;
+  Cell* r = make_cell(shape, result, n * itemsize(result), {kCpu, wish});
+  void* out[1] = {r->value->buffer->address(kCpu)};
   std::uint8_t flags = 0;
-  if (!cpu_backend().run_small(op, loop, in, out, n, flags)) return std::nullopt;
+  if (!cpu_backend().run_small(op, loop, in, out, n, flags)) {
+    r->release();
+    return nullptr;
+  }
   note_faults(row.name, flags);
   return r;
 }
 
 array map(Op op, int which, DType loop, DType result, std::span<const MapOperand> operands, const Dims& shape) {
   Lock lock;
-  if (auto r = map_small(op, loop, result, operands, shape)) return *std::move(r);
+  if (Cell* r = map_small(op, loop, result, operands, shape)) return array(r, shape, result);
   // What is computed from mapped files need never be in memory as a whole.
   bool streaming = false;
   for (const MapOperand& o : operands) streaming = streaming || (o.a && streams(*o.a->cell()->value));
@@ -317,6 +347,46 @@ array reduce(Op op, DType loop, DType result, const array& a, std::uint64_t redu
     node->in.push_back(std::move(in));
   }
   return finish(std::move(node), result, std::move(layout), a.cell()->shared_with_outside());
+}
+
+namespace {
+// A copy of so many bytes as an element has, without a call.
+inline void copy_element(void* to, const void* from, int bytes) {
+  switch (bytes) {
+    case 1:
+      std::memcpy(to, from, 1);
+      return;
+    case 2:
+      std::memcpy(to, from, 2);
+      return;
+    case 4:
+      std::memcpy(to, from, 4);
+      return;
+    case 8:
+      std::memcpy(to, from, 8);
+      return;
+    default:
+      std::memcpy(to, from, 16);
+  }
+}
+}  // namespace
+
+bool read_element(const array& a, std::int64_t at, void* to) {
+  Lock lock;
+  const Value& v = *a.cell()->value;
+  const char* bytes = v.ready() ? v.buffer->host_bytes() : nullptr;
+  if (!bytes) return false;
+  copy_element(to, bytes + a.view().offset + at, a.itemsize());
+  return true;
+}
+
+bool write_element(const array& a, std::int64_t at, const void* from) {
+  Lock lock;
+  const Value& v = *a.cell()->value;
+  char* bytes = v.ready() && v.readers.empty() && v.wish.kind != DeviceKind::cuda ? v.buffer->only_bytes() : nullptr;
+  if (!bytes) return false;
+  copy_element(bytes + a.view().offset + at, from, a.itemsize());
+  return true;
 }
 
 void force(const array& a) {

@@ -70,14 +70,18 @@ struct MapOperand {
 /// Lazy; the layout follows the operands (order='K').
 array map(Op op, int which, DType loop, DType result, std::span<const MapOperand> operands, const Dims& shape);
 /// The same, computed at once, when the result is small and all operands are dense, of its shape, ready on the host and
-/// of the loop's dtype: cheaper than to describe it. Nothing else.
-std::optional<array> map_small(Op op, DType loop, DType result, std::span<const MapOperand> operands,
-                               const Dims& shape);
+/// of the loop's dtype: cheaper than to describe it. A Cell in C order, counted once; else null. With the Lock held.
+Cell* map_small(Op op, DType loop, DType result, std::span<const MapOperand> operands, const Dims& shape);
 /// The elements as dtype `t`, as a new array (also when the dtype is the same).
 array cast(const array& a, DType t);
 /// Folds the axes in `reduced` with a binary op, accumulating in `loop`; the result has the kept axes. `initial` may be
 /// null.
 array reduce(Op op, DType loop, DType result, const array& a, std::uint64_t reduced, const MapOperand* initial);
+
+/// Copies an element of `a`, so many bytes from element 0, to `to`: when the host has it. Else nothing, and false.
+bool read_element(const array& a, std::int64_t at, void* to);
+/// The same the other way, when the host alone has it and nobody waits to read it.
+bool write_element(const array& a, std::int64_t at, const void* from);
 
 /// Evaluates what the array needs.
 void force(const array& a);

@@ -45,8 +45,8 @@ bool only_retired_refer(const Value& w, const std::vector<Value*>& retired) {
 Value* donor(const Fusion& f, std::size_t o, const std::vector<Value*>& retired, const std::vector<Value*>& taken) {
   const Value& out = *f.saved[o];
   for (Value* w : f.loads) {
-    if (!w || !w->ready() || w->buffer->outside() || w->buffer->foreign() || w->bytes != out.bytes ||
-        itemsize(w->dtype) != itemsize(out.dtype))
+    if (!w || !w->ready() || w->buffer->outside() || w->buffer->foreign() || w->buffer->in_block() ||
+        w->bytes != out.bytes || itemsize(w->dtype) != itemsize(out.dtype))
       continue;
     if (std::find(taken.begin(), taken.end(), w) != taken.end() || !only_retired_refer(*w, retired)) continue;
     // Another output that is a plain copy of this operand would find it overwritten.
@@ -67,7 +67,7 @@ Value* donor(const Fusion& f, std::size_t o, const std::vector<Value*>& retired,
 
 // Where the results go, and what they become once the kernel has been started.
 struct Results {
-  std::vector<std::unique_ptr<Buffer>> fresh;
+  std::vector<BufferPtr> fresh;
   std::vector<Value*> donors;
 };
 

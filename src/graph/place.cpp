@@ -15,8 +15,6 @@ constexpr std::int64_t kSmall = 1 << 14;  // elements that never move to a GPU
 constexpr std::int64_t kLarge = 1 << 20;  // bytes on one GPU alone that are never moved away
 constexpr int kTranscendental = 8;        // cost of an operation that is bound by arithmetic rather than memory
 
-thread_local Device scope;
-
 Device& default_wish() {
   static Device d = [] {
     const char* text = std::getenv("GALOP_DEVICE");
@@ -97,14 +95,9 @@ Device refuse_dead(Device d) {
 
 }  // namespace
 
-Device scope_device() { return scope; }
+constinit thread_local Device scope_of_thread;
 
-Device joint_wish(Device a, Device b) {
-  if (a.kind == DeviceKind::cuda || b.automatic()) return a;
-  return b;
-}
-
-Device new_wish() { return scope.automatic() ? default_wish() : scope; }
+Device new_wish() { return scope_of_thread.automatic() ? default_wish() : scope_of_thread; }
 
 Device place(const Fusion& f, const Value* also) {
   const Value& root = *f.saved[0];
@@ -128,13 +121,13 @@ void note_host_run(const Fusion& f) {
 
 Place place_call(std::span<const array* const> operands, double math) {
   Lock lock;
-  Device wish = scope;
+  Device wish = scope_device();
   Where w;
   std::int64_t elements = 0;
   double bytes = 0;
   for (const array* a : operands) {
     Value& v = *a->cell()->value;
-    if (scope.automatic()) wish = joint_wish(wish, v.wish);
+    if (scope_device().automatic()) wish = joint_wish(wish, v.wish);
     force(v);
     w.add(*v.buffer);
     elements = std::max(elements, a->size());
@@ -163,11 +156,11 @@ void set_default_device(Device d) {
   graph::default_wish() = d;
 }
 
-device_scope::device_scope(Device d) : before_(graph::scope) {
+device_scope::device_scope(Device d) : before_(graph::scope_of_thread) {
   require_device(d);
-  if (!d.automatic()) graph::scope = d;
+  if (!d.automatic()) graph::scope_of_thread = d;
 }
-device_scope::~device_scope() { graph::scope = before_; }
+device_scope::~device_scope() { graph::scope_of_thread = before_; }
 
 void require_device(Device d) {
   if (d.kind == DeviceKind::cuda) cuda_backend(d.ordinal);

@@ -7,11 +7,13 @@
 
 namespace galop::graph {
 
+// Read on the way of every small operation: a load, without a call that finds the thread's storage.
+extern constinit thread_local Device scope_of_thread __attribute__((tls_model("initial-exec")));
 /// The scope's device, else automatic.
-Device scope_device();
+inline Device scope_device() { return scope_of_thread; }
 /// What a new Value asks for: the scope's device, else a GPU that an operand asks for, else the CPU if one does, else
 /// the default device.
-Device joint_wish(Device a, Device b);
+inline Device joint_wish(Device a, Device b) { return a.kind == DeviceKind::cuda || b.automatic() ? a : b; }
 Device new_wish();
 
 /// Where the plan of `f` runs. `also` is a Value that it reads besides its loads, or writes into.

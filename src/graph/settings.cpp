@@ -41,7 +41,7 @@ Settings& current() {
 
 }  // namespace
 
-Settings settings() { return current(); }
+const Settings& settings() { return current(); }
 
 std::function<bool()> set_interrupt_check(std::function<bool()> check) {
   return interrupt::set_check(std::move(check));

@@ -111,7 +111,7 @@ void copy_box(Device d, const char* from, char* to, const View& layout, DType t,
 }
 
 // The contents of `old` with the kernel's results in the box at `first`, in a fresh buffer on `d`.
-std::unique_ptr<Buffer> beside(const Fusion& f, const array& dst, Value& old, const Dims& first, Device d) {
+BufferPtr beside(const Fusion& f, const array& dst, Value& old, const Dims& first, Device d) {
   begin_step();
   for (Value* v : f.loads)
     if (v) v->buffer->read(d);

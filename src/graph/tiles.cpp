@@ -38,7 +38,7 @@ std::pair<std::int64_t, std::int64_t> span_of(const Dims& shape, const Dims& str
 
 class Tiles {
  public:
-  Tiles(const Fusion& f, Device d, std::vector<std::unique_ptr<Buffer>>& results)
+  Tiles(const Fusion& f, Device d, std::vector<BufferPtr>& results)
       : loads_(f.loads), plan_(f.plan), device_(d), results_(results) {
     for (std::size_t o = 0; o < plan_.outputs.size(); ++o)
       plan_.outputs[o].data = reinterpret_cast<void*>(f.saved[o]->layout.offset);
@@ -213,12 +213,12 @@ class Tiles {
   const std::vector<Value*>& loads_;
   Plan plan_;
   Device device_;
-  std::vector<std::unique_ptr<Buffer>>& results_;
+  std::vector<BufferPtr>& results_;
 };
 
 }  // namespace
 
-bool run_in_tiles(const Fusion& f, Device d, std::vector<std::unique_ptr<Buffer>>& results) {
+bool run_in_tiles(const Fusion& f, Device d, std::vector<BufferPtr>& results) {
   begin_step();
   results.clear();
   for (const Value* v : f.saved) results.push_back(std::make_unique<Buffer>(v->bytes, kCpu));

@@ -12,6 +12,6 @@ namespace galop::graph {
 /// Computes the results of `f` on `d` into fresh buffers on the host. False when the plan cannot be cut, or not so
 /// small that it fits; nothing has changed then. Sums are added tile by tile: in a fixed order, which is another one
 /// than without tiles.
-bool run_in_tiles(const Fusion& f, Device d, std::vector<std::unique_ptr<Buffer>>& results);
+bool run_in_tiles(const Fusion& f, Device d, std::vector<BufferPtr>& results);
 
 }  // namespace galop::graph

@@ -7,12 +7,12 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "core/op.hpp"
 #include "galop/array.hpp"
 #include "graph/buffer.hpp"
+#include "graph/lock.hpp"
 
 namespace galop::graph {
 
@@ -81,22 +81,29 @@ struct Node {
   faults::Policy policy = 0;  // where it was called; 0 again once its floating-point flags were reported
 };
 
+struct Block;
+
 struct Value {
   DType dtype;
-  View layout;         // where the elements lie in the buffer; dense: a permutation of C order, flips allowed
-  std::int64_t bytes;  // of the buffer
-  std::unique_ptr<Buffer> buffer;  // Ready
-  std::unique_ptr<Node> node;      // Pending
-  std::vector<Value*> readers;     // Pending Values with an input on this one, once for each input
-  int operations = 0;              // of the pending graph below, saturating
+  View layout;                  // where the elements lie in the buffer; dense: a permutation of C order, flips allowed
+  std::int64_t bytes;           // of the buffer
+  BufferPtr buffer;             // Ready
+  std::unique_ptr<Node> node;   // Pending
+  std::vector<Value*> readers;  // Pending Values with an input on this one, once for each input
+  int operations = 0;           // of the pending graph below, saturating
   int depth = 0;
   int cost = 0;
   bool streams = false;      // a map of a file is read below, which may be larger than memory
   Device wish{};             // where it and what is computed from it should be; automatic: by cost
   std::uint8_t skipped = 0;  // times it was recomputed inside a kernel although a handle is alive
   bool generator = false;    // no memory is read below: recomputing costs no bandwidth
+  bool born_ready = false;   // never Pending: nobody finds it through another Value's readers
+  Block* block = nullptr;    // that it is a part of
 
-  Value(DType t, View l, std::int64_t b) : dtype(t), layout(std::move(l)), bytes(b) {}
+  Value(DType t, const View& l, std::int64_t b) : dtype(t), layout(l), bytes(b) {}
+  /// In C order.
+  Value(DType t, const Dims& shape, std::int64_t b)
+      : dtype(t), layout{shape, c_strides(shape, itemsize(t)), 0}, bytes(b) {}
   ~Value();
   bool ready() const { return buffer != nullptr; }
   /// Drops the node and tells the inputs; call when the Value is Ready.
@@ -104,12 +111,19 @@ struct Value {
   void retain() { refs.fetch_add(1, std::memory_order_relaxed); }
   void release();
   std::atomic<std::int64_t> refs{0};
+
+ private:
+  friend struct Cell;
+  void destroy();
+  // The last reference can be given up without the lock.
+  bool is_private() const { return born_ready && (!buffer || buffer->unknown()); }
 };
 
 /// Storage identity shared by views.
 struct Cell {
   Ref<Value> value;
   std::atomic<std::int64_t> refs{0};
+  Block* block = nullptr;  // that it is a part of
 
   explicit Cell(Ref<Value> v) : value(std::move(v)) {}
   void retain() { refs.fetch_add(1, std::memory_order_relaxed); }
@@ -118,42 +132,10 @@ struct Cell {
   bool shared_with_outside() const { return value->ready() && value->buffer->outside(); }
 };
 
-/// A lock that threads may hold when they ask for the engine's: Python's.
-struct GuestLock {
-  void* (*give_up)() noexcept;  // null: this thread does not hold it
-  void (*take_back)(void*) noexcept;
-};
-void set_guest_lock(const GuestLock& guest);
-
-/// Long work begins under the caller's Lock: the guest's lock is given up until that one goes.
-void begin_long_work();
-
-/// One lock guards the graph; it is recursive, and every entry of the API takes it. The outermost one reports what was
-/// noted of floating-point flags when it goes, after it has unlocked: then it may throw what a report throws. Nobody waits for it with the guest's lock, nor for the guest's lock with it.
-class Lock {
- public:
-  Lock();
-  ~Lock() noexcept(false);
-  Lock(const Lock&) = delete;
-  Lock& operator=(const Lock&) = delete;
-
- private:
-  std::unique_lock<std::recursive_mutex> lock_;
-};
-
-/// Floating-point flags to report when the lock goes; those that the policy ignores are left out. `where` is of static
-/// storage.
-void note_faults(std::string_view where, std::uint8_t flags, faults::Policy policy);
-/// The same of what a device has been waited for; `now`: after waiting for it. Nothing on the CPU.
-void note_late_faults(Device d, bool now = false);
-/// The same of an operation that is being called.
-inline void note_faults(std::string_view where, std::uint8_t flags) {
-  if (__builtin_expect(flags != 0, 0)) note_faults(where, flags, faults::policy());
-}
-/// The same of a call of scan() or at() on `d`.
-inline void note_call_faults(std::string_view where, Device d) {
-  note_faults(where, backend_of(d).take_faults());
-  if (!d.is_cpu()) note_late_faults(d, faults::stops(faults::policy()));
-}
+/// The most bytes that lie in one piece of memory with their Cell and Value.
+inline constexpr std::int64_t kMostInBlock = 1024;
+/// A new Cell, counted once, of a Ready Value in C order with so many undefined bytes on the host, in one piece of
+/// memory.
+Cell* make_block(DType t, const Dims& shape, std::int64_t bytes, Device wish);
 
 }  // namespace galop::graph

@@ -56,7 +56,7 @@ class HostAsDevice final : public DeviceBackend {
   bool alive() const override { return true; }
   void synchronize() override {}
   Storage allocate(std::int64_t) override { throw std::logic_error("not asked for"); }
-  void release(Storage) noexcept override {}
+  void release(const Storage&) noexcept override {}
   std::int64_t capacity() const override { return 0; }
   void run(const Plan&) override {}
   void scan(Op, DType, const Dims&, const void*, const Dims&, void*, const Dims&) override {}

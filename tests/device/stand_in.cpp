@@ -113,7 +113,7 @@ class StandIn final : public DeviceBackend {
     return {data, bytes, capacity};
   }
 
-  void release(Storage s) noexcept override {
+  void release(const Storage& s) noexcept override {
     if (!s.data) return;
     const std::lock_guard lock(table().mutex);
     auto* data = static_cast<char*>(s.data);

@@ -2,6 +2,7 @@
 #include "backend/backend.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <utility>
 
@@ -19,19 +20,44 @@ namespace galop {
 namespace cpu {
 namespace {
 
+/// Fills `to` with n copies of an item.
+void repeat(char* to, const void* item, int size, std::int64_t n) {
+  const auto fill = [&]<class T>(T v) {
+    std::memcpy(&v, item, sizeof v);
+    for (std::int64_t i = 0; i < n; ++i) std::memcpy(to + i * static_cast<std::int64_t>(sizeof v), &v, sizeof v);
+  };
+  switch (size) {
+    case 1:
+      return fill(std::uint8_t{});
+    case 2:
+      return fill(std::uint16_t{});
+    case 4:
+      return fill(std::uint32_t{});
+    case 8:
+      return fill(std::uint64_t{});
+    default:
+      return fill(std::array<std::uint64_t, 2>{});
+  }
+}
+
 class CpuBackend final : public HostBackend {
  public:
-  CpuBackend() { survive_forks(); }
+  CpuBackend() {
+    survive_forks();
+    for (int o = 0; o < kOps; ++o)
+      for (int t = 0; t < kDTypes; ++t) {
+        const Op op = static_cast<Op>(o);
+        const DType loop = static_cast<DType>(t);
+        small_[o][t] = {kernels().op[o][t], op, loop, result_dtype(op, 0, loop), flag_test(op, loop)};
+      }
+  }
 
   Device device() const override { return kCpu; }
   // Of 16 cores of a server; which side of a choice a smaller machine is on hardly changes.
   DeviceSpeed speed() const override { return {8e-6, 5e9 * allowed_cores(), 0, 3e8 * allowed_cores()}; }
 
-  Storage allocate(std::int64_t bytes) override {
-    const Block b = cpu::allocate(bytes);
-    return {b.data, b.bytes, b.capacity};
-  }
-  void release(Storage s) noexcept override { cpu::release({s.data, s.bytes, s.capacity}); }
+  Storage allocate(std::int64_t bytes) override { return cpu::allocate(bytes); }
+  void release(const Storage& s) noexcept override { cpu::release(s); }
 
   std::int64_t capacity() const override { return total_memory(); }
 
@@ -39,9 +65,8 @@ class CpuBackend final : public HostBackend {
 
   bool run_small(Op op, DType loop, const SmallOperand* operands, void* const* out, std::int64_t n,
                  std::uint8_t& flags) override {
-    const Kernel kernel = kernels().op[static_cast<int>(op)][static_cast<int>(loop)];
-    if (!kernel) return false;
-    const Watched watched{kernel, op, loop, result_dtype(op, 0, loop), flag_test(op, loop)};
+    const Watched& watched = small_[static_cast<int>(op)][static_cast<int>(loop)];
+    if (!watched.kernel) return false;
     constexpr std::int64_t kPiece = 256;
     alignas(64) char splat[3][kPiece * 16];
     const int nin = info(op).nin, nout = info(op).nout;
@@ -51,11 +76,7 @@ class CpuBackend final : public HostBackend {
       in[i] = operands[i].data;
       if (in[i]) continue;
       constants = true;
-      const auto size = static_cast<std::size_t>(itemsize(operands[i].dtype));
-      const std::size_t total = static_cast<std::size_t>(std::min(n, kPiece)) * size;
-      std::memcpy(splat[i], operands[i].constant, size);
-      for (std::size_t filled = size; filled < total; filled *= 2)
-        std::memcpy(splat[i] + filled, splat[i], std::min(filled, total - filled));
+      repeat(splat[i], operands[i].constant, itemsize(operands[i].dtype), std::min(n, kPiece));
       in[i] = splat[i];
     }
     if (!constants || n <= kPiece) {
@@ -130,13 +151,11 @@ class CpuBackend final : public HostBackend {
 
   std::uint8_t take_faults() override { return std::exchange(faults_, std::uint8_t{0}); }
 
-  Storage region(const void* p) const override {
-    const Block b = region_of(p);
-    return {b.data, b.bytes, b.capacity};
-  }
+  Storage region(const void* p) const override { return region_of(p); }
   void watch_regions(void (*forget)(char* base, std::int64_t bytes) noexcept) override { cpu::watch_regions(forget); }
 
  private:
+  Watched small_[kOps][kDTypes];
   std::uint8_t faults_ = 0;  // guarded by the engine's lock, as every call of scan() and at() is
 };
 

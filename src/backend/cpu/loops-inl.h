@@ -92,8 +92,8 @@ __attribute__((noinline)) void stage(char* staged, const char* p, int rest, int 
   for (int i = rest; i < lanes; ++i) std::memcpy(staged + i * Item, p, Item);
 }
 
-/// The kernel of F over operand lanes X…: full vectors from memory, then the rest as one full vector through a staging
-/// buffer, by the same instructions.
+/// The kernel of F over operand lanes X…: full vectors from memory, and the rest by the same instructions: as the last
+/// full vector, which computes some elements twice, or where there are too few for one through a staging buffer.
 template <class F, class... X>
 struct KernelOf {
   using R = decltype(F::call(std::declval<X>()...));
@@ -124,25 +124,36 @@ struct KernelOf {
         for (int k = 0; k < Out::kCount; ++k) q[k] += Out::kItem[k];
       }
     } else {
-      std::int64_t steps = n / N;
       const int rest = static_cast<int>(n % N);
+      const std::int64_t first = n < N ? 0 : n - N;  // of the last vector
       alignas(kBytes) char staged[kIn * N * 16];
       alignas(kBytes) char results[Out::kCount * N * 16];
-      for (bool last = false;; last = true) {
+      std::int64_t steps = n / N;
+      if (rest != 0) {
+        // The last vector comes first, since results may overwrite operands, and is stored last.
+        for (int k = 0; k < kIn; ++k) p[k] += first * kItem[k];
+        for (int k = 0; k < Out::kCount; ++k) q[k] = results + k * N * 16;
+        if (n < N) stage_all(staged, p, rest, operands);
+        steps = 1;
+      }
+      for (bool last = rest != 0;; last = false) {
         for (; steps > 0; --steps) {
           step(q, p, operands);
           for (int k = 0; k < kIn; ++k) p[k] += N * kItem[k];
           for (int k = 0; k < Out::kCount; ++k) q[k] += N * Out::kItem[k];
         }
-        if (last) break;
-        if (rest == 0) return;
-        stage_all(staged, p, rest, operands);
-        for (int k = 0; k < Out::kCount; ++k) q[k] = results + k * N * 16;
-        steps = 1;
+        if (!last) break;
+        steps = n / N;
+        for (int k = 0; k < kIn; ++k) p[k] = static_cast<const char*>(in[k]);
+        for (int k = 0; k < Out::kCount; ++k) q[k] = static_cast<char*>(out[k]);
       }
+      if (rest == 0) return;
       for (int k = 0; k < Out::kCount; ++k) {
-        char* target = static_cast<char*>(out[k]) + (n - rest) * Out::kItem[k];
-        std::memcpy(target, results + k * N * 16, static_cast<std::size_t>(rest * Out::kItem[k]));
+        char* target = static_cast<char*>(out[k]) + first * Out::kItem[k];
+        if (n < N)
+          std::memcpy(target, results + k * N * 16, static_cast<std::size_t>(rest * Out::kItem[k]));
+        else
+          std::memcpy(target, results + k * N * 16, static_cast<std::size_t>(N * Out::kItem[k]));
       }
     }
   }

@@ -189,7 +189,8 @@ Central& central() {
 [[maybe_unused]] const int registered_for_fork =
     pthread_atfork([] { central().mutex.lock(); }, [] { central().mutex.unlock(); }, [] { central().mutex.unlock(); });
 
-thread_local ThreadCache* thread_cache = nullptr;
+// A load, without a call that finds the thread's storage.
+constinit thread_local ThreadCache* thread_cache __attribute__((tls_model("initial-exec"))) = nullptr;
 thread_local bool thread_ends = false;
 
 struct AtThreadEnd {
@@ -210,10 +211,7 @@ struct AtThreadEnd {
   }
 };
 
-// This thread's cache, or null while the thread ends.
-ThreadCache* own_cache() {
-  if (thread_cache != nullptr) [[likely]]
-    return thread_cache;
+ThreadCache* make_own_cache() {
   if (thread_ends) return nullptr;
   static thread_local AtThreadEnd at_end;
   static_cast<void>(at_end);
@@ -222,6 +220,13 @@ ThreadCache* own_cache() {
   const std::lock_guard lock(c.mutex);
   c.caches.push_back(fresh);
   return thread_cache = fresh;
+}
+
+// This thread's cache, or null while the thread ends.
+inline ThreadCache* own_cache() {
+  if (thread_cache != nullptr) [[likely]]
+    return thread_cache;
+  return make_own_cache();
 }
 
 void count_small(ThreadCache& cache, std::int64_t bytes) {
@@ -491,7 +496,7 @@ void release_large(const Block& block) {
 
 Block allocate(std::int64_t bytes) { return bytes <= kSmall ? allocate_small(bytes) : allocate_large(bytes); }
 
-void release(Block block) noexcept {
+void release(const Block& block) noexcept {
   if (block.data == nullptr) return;
   try {
     block.bytes <= kSmall ? release_small(block) : release_large(block);

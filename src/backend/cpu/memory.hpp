@@ -4,15 +4,13 @@
 
 #include <cstdint>
 
+#include "backend/backend.hpp"
+
 namespace galop::cpu {
 
-/// A piece of memory from allocate(). A plain handle: copying it copies no memory, and exactly one release() must
-/// follow.
-struct Block {
-  void* data = nullptr;       // 64-byte aligned; null only for the empty handle Block{}
-  std::int64_t bytes = 0;     // as asked for
-  std::int64_t capacity = 0;  // what the cache keeps for it
-};
+/// A piece of memory from allocate(), 64-byte aligned; `data` is null only in the empty handle Block{}. A plain handle:
+/// copying it copies no memory, and exactly one release() must follow.
+using Block = Storage;
 
 /// Memory of `bytes` bytes (0 is allowed and gives a valid address), contents undefined. Starts of blocks differ modulo
 /// 4 KiB, so that arrays streamed side by side do not meet the 4K-aliasing penalty. Fresh memory of 4 MiB and more is
@@ -22,7 +20,7 @@ struct Block {
 Block allocate(std::int64_t bytes);
 
 /// Gives a block back to the cache; any thread may do it. Block{} is ignored.
-void release(Block block) noexcept;
+void release(const Block& block) noexcept;
 
 /// Gives all free memory back to the system, but for what other threads keep in their own small caches.
 void trim();

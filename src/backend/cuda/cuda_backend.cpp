@@ -51,7 +51,7 @@ class CudaBackend final : public DeviceBackend {
   void synchronize() override { gpu_.synchronize(); }
 
   Storage allocate(std::int64_t bytes) override { return {gpu_.allocate(bytes), bytes, MemoryPool::size_class(bytes)}; }
-  void release(Storage s) noexcept override { gpu_.release(s.data); }
+  void release(const Storage& s) noexcept override { gpu_.release(s.data); }
   std::int64_t capacity() const override {
     const std::int64_t all = gpu_.context().memory, limit = gpu_.memory().limit();
     return limit > 0 ? std::min(limit, all) : all;
