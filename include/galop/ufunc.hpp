@@ -59,6 +59,11 @@ class ufunc {
   /// All results of one call. Throws TypeError when no loop takes the dtypes, ValueError when shapes do not broadcast.
   std::vector<array> call(std::span<const arg> operands, const ufunc_options& options = {}) const;
 
+  /// The first result of such a call.
+  array one(std::span<const arg> operands, const ufunc_options& options = {}) const;
+  /// The call with an array to write the one result to.
+  void into(const array& out, std::span<const arg> operands) const;
+
   // Binary operations with one result only; others throw ValueError.
   /// Folds along axes; default axis of NumPy's ufunc.reduce is 0, which the caller passes.
   array reduce(const array& a, const reduce_options& options = {}) const;
@@ -80,13 +85,13 @@ class ufunc {
 
 struct unary_ufunc : ufunc {
   using ufunc::ufunc;
-  array operator()(const arg& x, const ufunc_options& options = {}) const { return call({&x, 1}, options)[0]; }
+  array operator()(const arg& x, const ufunc_options& options = {}) const { return one({&x, 1}, options); }
 };
 struct binary_ufunc : ufunc {
   using ufunc::ufunc;
   array operator()(const arg& x, const arg& y, const ufunc_options& options = {}) const {
     const arg in[] = {x, y};
-    return call(in, options)[0];
+    return one(in, options);
   }
 };
 struct ternary_ufunc : ufunc {

@@ -282,6 +282,15 @@ PyObject* numpy_scalar_at(const array& a, std::int64_t at) {
 }
 
 PyObject* python_scalar(const array& a, std::int64_t i) {
+  if (a.dtype() == DType::float64) {  // the common case, without a handle of its own
+    std::int64_t at = 0, rest = i;
+    for (int k = a.ndim() - 1; k >= 0; --k) {
+      at += rest % a.shape()[k] * a.strides()[k];
+      rest /= a.shape()[k];
+    }
+    double v;
+    if (graph::read_element(a, at, &v)) return checked(PyFloat_FromDouble(v));
+  }
   array held = a;
   auto read = [&]<class T>(T v) {
     without_gil(held.size(), [&] { held.item_into(dtype_of<T>, &v, i); });

@@ -7,32 +7,6 @@ namespace galop::python {
 
 namespace {
 
-template <Op op>
-array apply(const arg& x, const arg& y) {
-  if constexpr (op == Op::add)
-    return x + y;
-  else if constexpr (op == Op::subtract)
-    return x - y;
-  else if constexpr (op == Op::multiply)
-    return x * y;
-  else if constexpr (op == Op::divide)
-    return x / y;
-  else if constexpr (op == Op::remainder)
-    return x % y;
-  else if constexpr (op == Op::bitwise_and)
-    return x & y;
-  else if constexpr (op == Op::bitwise_or)
-    return x | y;
-  else if constexpr (op == Op::bitwise_xor)
-    return x ^ y;
-  else if constexpr (op == Op::left_shift)
-    return x << y;
-  else if constexpr (op == Op::right_shift)
-    return x >> y;
-  else
-    return binary_ufunc(op)(x, y);
-}
-
 /// f(x as arg, y as arg) where one of x and y is an array; NotImplemented when the other is for somebody else.
 template <class F>
 PyObject* on_operands(PyObject* x, PyObject* y, F&& f) noexcept {
@@ -48,7 +22,8 @@ PyObject* on_operands(PyObject* x, PyObject* y, F&& f) noexcept {
 
 template <Op op>
 PyObject* binary(PyObject* x, PyObject* y) {
-  return on_operands(x, y, [](const arg& a, const arg& b) { return wrap_made([&] { return apply<op>(a, b); }); });
+  return on_operands(x, y,
+                     [](const arg& a, const arg& b) { return wrap_made([&] { return binary_ufunc(op)(a, b); }); });
 }
 
 template <Op op>
@@ -58,9 +33,7 @@ PyObject* inplace(PyObject* self, PyObject* y) {
     if (!other.accept(y, get(self).dtype())) Py_RETURN_NOTIMPLEMENTED;
     const array& target = get(self);
     const arg in[] = {target, other.arg()};
-    ufunc_options options;
-    options.out[0] = &target;
-    ufunc(op).call(in, options);
+    ufunc(op).into(target, in);
     Py_INCREF(self);
     return self;
   });
@@ -68,7 +41,7 @@ PyObject* inplace(PyObject* self, PyObject* y) {
 
 template <Op op>
 PyObject* unary(PyObject* self) {
-  return guarded([&] { return wrap(unary_ufunc(op)(get(self))); });
+  return guarded([&] { return wrap_made([&] { return unary_ufunc(op)(get(self)); }); });
 }
 
 PyObject* divmod(PyObject* x, PyObject* y) {
@@ -95,7 +68,8 @@ std::optional<Op> shortcut_of_power(const array& base, PyObject* exponent) {
 PyObject* power(PyObject* x, PyObject* y, PyObject* modulus) {
   if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
   if (is_array(x) && !is_array(y)) {
-    if (auto op = shortcut_of_power(get(x), y)) return guarded([&] { return wrap(unary_ufunc(*op)(get(x))); });
+    if (auto op = shortcut_of_power(get(x), y))
+      return guarded([&] { return wrap_made([&] { return unary_ufunc(*op)(get(x)); }); });
   }
   return binary<Op::power>(x, y);
 }
@@ -104,10 +78,8 @@ PyObject* inplace_power(PyObject* self, PyObject* y, PyObject* modulus) {
   if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
   if (auto op = is_array(y) ? std::nullopt : shortcut_of_power(get(self), y)) {
     return guarded([&] {
-      ufunc_options options;
-      options.out[0] = &get(self);
       const arg in[] = {get(self)};
-      ufunc(*op).call(in, options);
+      ufunc(*op).into(get(self), in);
       Py_INCREF(self);
       return self;
     });
@@ -171,7 +143,7 @@ array compare(int op, const arg& x, const arg& y) {
 PyObject* richcompare(PyObject* self, PyObject* other, int op) {
   return guarded([&]() -> PyObject* {
     const array& a = get(self);
-    if (is_array(other)) return wrap(compare(op, a, get(other)));
+    if (is_array(other)) return wrap_made([&] { return compare(op, a, get(other)); });
     if (PyLong_CheckExact(other) && is_integer(a.dtype())) {
       if (int side = beyond(a.dtype(), other)) {
         bool truth = op == Py_NE || (side > 0 ? op == Py_LT || op == Py_LE : op == Py_GT || op == Py_GE);
@@ -182,7 +154,7 @@ PyObject* richcompare(PyObject* self, PyObject* other, int op) {
     if (never_equal && (op == Py_EQ || op == Py_NE)) return wrap(full(a.shape(), op == Py_NE));
     Operand b;
     if (!b.accept(other, a.dtype())) Py_RETURN_NOTIMPLEMENTED;
-    return wrap(compare(op, a, b.arg()));
+    return wrap_made([&] { return compare(op, a, b.arg()); });
   });
 }
 
@@ -190,7 +162,7 @@ PyObject* richcompare(PyObject* self, PyObject* other, int op) {
 
 int truth(PyObject* self) {
   return guarded_int([&] {
-    array a = get(self);
+    const array& a = get(self);
     if (a.size() == 0)
       throw ValueError("[bool] the truth value of an empty array is ambiguous, use `array.size > 0`; got shape " +
                        to_string(a.shape()));
@@ -210,7 +182,7 @@ PyObject* convert(PyObject* self, PyObject* (*to)(PyObject*)) {
     if (a.ndim() > 0)
       throw TypeError("[scalar] only 0-dimensional arrays become Python scalars; got shape " + to_string(a.shape()));
     nb::object value = nb::steal(python_scalar(a));
-    return to(value.ptr());
+    return PyFloat_CheckExact(value.ptr()) && to == &PyNumber_Float ? value.release().ptr() : to(value.ptr());
   });
 }
 

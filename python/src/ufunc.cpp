@@ -109,6 +109,11 @@ PyObject* call(PyObject* self, PyObject* args, PyObject* kwargs) {
     const ufunc& u = *nb::inst_ptr<ufunc>(self);
     int nin = u.nin(), nout = u.nout();
     auto given = static_cast<int>(PyTuple_GET_SIZE(args));
+    if (!kwargs && given == nin && nout == 1) {
+      Operands in;
+      if (in.take(&PyTuple_GET_ITEM(args, 0), nin))
+        return wrap_made([&] { return in.use([&](std::span<const arg> list) { return u.one(list); }); });
+    }
     if (given < nin || given > nin + nout)
       throw TypeError("[" + std::string(u.name()) + "] takes from " + std::to_string(nin) + " to " +
                       std::to_string(nin + nout) + " positional arguments; got " + std::to_string(given));

@@ -170,9 +170,19 @@ array fold(Op op, const array& a, std::uint64_t mask, DType loop, DType result, 
   return graph::reduce(op, loop, result, x, mask, initial ? &*initial : nullptr);
 }
 
+// A fold of numbers of any dtype in one of its own, about which nothing else is to be checked.
+bool folds_plainly(Op op) {
+  return op == Op::add || op == Op::minimum || op == Op::maximum || op == Op::logical_or || op == Op::logical_and;
+}
+
 array reduce_with(Op op, std::string_view op_name, const array& a, const reduce_options& o,
                   std::optional<DType> loop_dtype, std::optional<DType> result_dtype_) {
   graph::Lock lock;
+  const bool plain = !o.axis && (!o.dtype || o.dtype == loop_dtype) && !o.out && !o.keepdims && !o.initial && !o.where;
+  if (plain && folds_plainly(op) && (!result_dtype_ || result_dtype_ == loop_dtype)) {
+    const DType loop = loop_dtype ? *loop_dtype : accumulation_dtype(op, a.dtype(), {}, nullptr);
+    if (graph::Cell* r = graph::reduce_small(op, loop, a)) return array(r, Dims(), loop);
+  }
   const std::uint64_t mask = axis_mask(op_name, a, o.axis, true);
   require_reduction(op, a.dtype());
   const DType loop = loop_dtype ? *loop_dtype : accumulation_dtype(op, a.dtype(), o.dtype, o.out);

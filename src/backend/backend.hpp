@@ -223,6 +223,10 @@ class HostBackend : public Backend {
   /// `flags` receives the floating-point flags that the operation raised.
   virtual bool run_small(Op op, DType loop, const SmallOperand* operands, void* const* out, std::int64_t n,
                          std::uint8_t& flags) = 0;
+  /// The fold of n ≥ 1 dense, aligned elements of dtype `from`, accumulated in `loop`, at once; false when the backend
+  /// does not fold so few by themselves.
+  virtual bool fold_small(Op op, DType loop, DType from, const void* in, std::int64_t n, void* out,
+                          std::uint8_t& flags) = 0;
   /// f(begin, end) for parts that cover [0, n), on several threads at once; none is below `grain` items, save when n
   /// is.
   virtual void parallel(std::int64_t n, std::int64_t grain,

@@ -230,34 +230,52 @@ bool is_dense(const View& v, const Dims& shape, std::int64_t step) {
 }
 }  // namespace
 
-Cell* map_small(Op op, DType loop, DType result, std::span<const MapOperand> operands, const Dims& shape) {
-  std::int64_t n = 1;
-  for (std::int64_t d : shape) n *= d;
-  if (n >= settings().eager_below || n == 0) return nullptr;
+namespace {
+// Element 0 of a small operand that can be read where it is: in C order, aligned, on the host; else null.
+const char* readable(const array& a, const Dims& shape) {
+  const Value& v = *a.cell()->value;
+  if (!v.ready() || !is_dense(a.view(), shape, a.itemsize())) return nullptr;
+  if (a.dtype() == DType::bool_ && v.buffer->foreign()) return nullptr;  // bytes other than 0 and 1, perhaps
+  const char* bytes = v.buffer->host_bytes();
+  if (!bytes) return nullptr;
+  bytes += a.view().offset;
+  const auto alignment = static_cast<std::uintptr_t>(std::min(a.itemsize(), 8));
+  return (reinterpret_cast<std::uintptr_t>(bytes) & (alignment - 1)) == 0 ? bytes : nullptr;
+}
+}  // namespace
+
+namespace {
+// The operands of an operation at once, all of them as the kernel takes them; false when one is not.
+bool small_operands(Op op, DType loop, std::span<const MapOperand> operands, const Dims& shape,
+                    HostBackend::SmallOperand* in) {
   const OpInfo& row = info(op);
-  if (op == Op::cast || row.nout != 1 || loop == DType::float16 || result != result_dtype(op, 0, loop)) return nullptr;
-  Device wish = scope_device();
-  const bool scoped = !wish.automatic();
-  HostBackend::SmallOperand in[3];
+  if (row.nout != 1 || loop == DType::float16) return false;
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const DType want = op == Op::where && i == 0 ? DType::bool_ : row.int_second && i == 1 ? DType::int64 : loop;
     const MapOperand& m = operands[i];
-    in[i] = {nullptr, m.bits, m.t};
-    if (!m.a) {
-      if (m.t != want) return nullptr;
-      continue;
-    }
-    const array& a = *m.a;
-    const Value& v = *a.cell()->value;
-    if (a.dtype() != want || !v.ready() || !is_dense(a.view(), shape, itemsize(want))) return nullptr;
-    if (want == DType::bool_ && v.buffer->foreign()) return nullptr;  // bytes other than 0 and 1, perhaps
-    const char* bytes = v.buffer->host_bytes();
-    if (!bytes) return nullptr;
-    if (!scoped) wish = joint_wish(wish, v.wish);
-    in[i].data = bytes + a.view().offset;
-    const auto alignment = static_cast<std::uintptr_t>(std::min(itemsize(want), 8));
-    if ((reinterpret_cast<std::uintptr_t>(in[i].data) & (alignment - 1)) != 0) return nullptr;
+    if (m.t != want) return false;
+    in[i] = {nullptr, m.bits, want};
+    if (m.a && !(in[i].data = readable(*m.a, shape))) return false;
   }
+  return true;
+}
+
+std::int64_t small_size(const Dims& shape) {
+  std::int64_t n = 1;
+  for (std::int64_t d : shape) n *= d;
+  return n < settings().eager_below ? n : 0;
+}
+}  // namespace
+
+Cell* map_small(Op op, DType loop, DType result, std::span<const MapOperand> operands, const Dims& shape) {
+  const std::int64_t n = small_size(shape);
+  HostBackend::SmallOperand in[3];
+  if (n == 0 || op == Op::cast || result != result_dtype(op, 0, loop) || !small_operands(op, loop, operands, shape, in))
+    return nullptr;
+  Device wish = scope_device();
+  if (wish.automatic())
+    for (const MapOperand& m : operands)
+      if (m.a) wish = joint_wish(wish, m.a->cell()->value->wish);
   if (wish.automatic()) wish = new_wish();
   if (wish.kind == DeviceKind::cuda) return nullptr;
   Cell* r = make_cell(shape, result, n * itemsize(result), {kCpu, wish});
@@ -267,7 +285,49 @@ Cell* map_small(Op op, DType loop, DType result, std::span<const MapOperand> ope
     r->release();
     return nullptr;
   }
-  note_faults(row.name, flags);
+  note_faults(info(op).name, flags);
+  return r;
+}
+
+bool map_small_into(Op op, DType loop, std::span<const MapOperand> operands, const array& to) {
+  const Dims& shape = to.shape();
+  const std::int64_t n = small_size(shape);
+  const Value& v = *to.cell()->value;
+  HostBackend::SmallOperand in[3];
+  if (n == 0 || !v.ready() || v.refs.load(std::memory_order_acquire) != 1 || v.wish.kind == DeviceKind::cuda ||
+      scope_device().kind == DeviceKind::cuda || !small_operands(op, loop, operands, shape, in))
+    return false;
+  char* bytes = v.buffer->only_bytes();
+  if (!bytes || !readable(to, shape)) return false;
+  bytes += to.view().offset;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const auto* p = static_cast<const char*>(in[i].data);
+    if (!p) continue;
+    if (operands[i].a->cell()->value->wish.kind == DeviceKind::cuda) return false;
+    if (p != bytes && p < bytes + to.nbytes() && bytes < p + n * itemsize(operands[i].t)) return false;
+  }
+  void* out[1] = {bytes};
+  std::uint8_t flags = 0;
+  if (!cpu_backend().run_small(op, loop, in, out, n, flags)) return false;
+  note_faults(info(op).name, flags);
+  return true;
+}
+
+Cell* reduce_small(Op op, DType loop, const array& a) {
+  const std::int64_t n = small_size(a.shape());
+  const char* in = n > 0 ? readable(a, a.shape()) : nullptr;
+  if (!in) return nullptr;
+  Device wish = scope_device();
+  if (wish.automatic()) wish = a.cell()->value->wish;
+  if (wish.automatic()) wish = new_wish();
+  if (wish.kind == DeviceKind::cuda) return nullptr;
+  Cell* r = make_cell(Dims(), loop, itemsize(loop), {kCpu, wish});
+  std::uint8_t flags = 0;
+  if (!cpu_backend().fold_small(op, loop, a.dtype(), in, n, r->value->buffer->address(kCpu), flags)) {
+    r->release();
+    return nullptr;
+  }
+  note_faults("reduce", flags);
   return r;
 }
 

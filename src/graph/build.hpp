@@ -72,6 +72,12 @@ array map(Op op, int which, DType loop, DType result, std::span<const MapOperand
 /// The same, computed at once, when the result is small and all operands are dense, of its shape, ready on the host and
 /// of the loop's dtype: cheaper than to describe it. A Cell in C order, counted once; else null. With the Lock held.
 Cell* map_small(Op op, DType loop, DType result, std::span<const MapOperand> operands, const Dims& shape);
+/// The same into the memory of an array of the loop's dtype, which only its own handles may read; false where it is not
+/// so, or it overlaps an operand otherwise than element by element.
+bool map_small_into(Op op, DType loop, std::span<const MapOperand> operands, const array& to);
+/// The fold of all elements at once, when they are few, dense and ready on the host: a Cell of one element, counted
+/// once; else null. With the Lock held.
+Cell* reduce_small(Op op, DType loop, const array& a);
 /// The elements as dtype `t`, as a new array (also when the dtype is the same).
 array cast(const array& a, DType t);
 /// Folds the axes in `reduced` with a binary op, accumulating in `loop`; the result has the kept axes. `initial` may be

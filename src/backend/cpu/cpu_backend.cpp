@@ -12,6 +12,7 @@
 #include "backend/cpu/gather.hpp"
 #include "backend/cpu/machine.hpp"
 #include "backend/cpu/memory.hpp"
+#include "backend/cpu/reduce_small.hpp"
 #include "backend/cpu/scan.hpp"
 #include "backend/cpu/threads.hpp"
 #include "core/interrupt.hpp"
@@ -92,6 +93,11 @@ class CpuBackend final : public HostBackend {
       for (int k = 0; k < nout; ++k) to[k] = static_cast<char*>(to[k]) + here * itemsize(result_dtype(op, k, loop));
     }
     return true;
+  }
+
+  bool fold_small(Op op, DType loop, DType from, const void* in, std::int64_t n, void* out,
+                  std::uint8_t& flags) override {
+    return cpu::fold_small(op, loop, from, in, n, out, flags);
   }
 
   void scan(Op op, DType t, const Dims& shape, const void* in, const Dims& in_strides, void* out,

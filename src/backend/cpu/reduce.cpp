@@ -1,7 +1,7 @@
 // Reductions: a plan's last register folded over axes, in NumPy's order where the order shows, on all threads.
-#include <limits>
 #include <string>
 
+#include "backend/cpu/reduce_small.hpp"
 #include "backend/cpu/reducer.hpp"
 #include "galop/error.hpp"
 
@@ -9,6 +9,8 @@ namespace galop::cpu {
 namespace {
 
 bool selects(Op op) { return op == Op::maximum || op == Op::minimum || op == Op::fmax || op == Op::fmin; }
+
+}  // namespace
 
 bool joins_freely(Op op, DType t) {
   switch (op) {
@@ -34,8 +36,6 @@ bool joins_freely(Op op, DType t) {
   }
 }
 
-}  // namespace
-
 Reducer::Reducer(const Plan& plan)
     : plan_(plan),
       r_(plan.reductions[0]),
@@ -60,16 +60,7 @@ Reducer::Reducer(const Plan& plan)
 }
 
 void Reducer::find_start() {
-  const Identity identity = info(r_.op).identity;
-  has_start_ = identity != Identity::NONE && identity != Identity::ORDERED;
-  if (identity == Identity::MINUS_ONE) {
-    std::memset(start_bits_, r_.dtype == DType::bool_ ? 1 : 0xFF, static_cast<std::size_t>(size_));
-  } else if (has_start_) {
-    double value = 0;
-    if (identity == Identity::ONE || identity == Identity::TRUE_) value = 1;
-    if (identity == Identity::MINUS_INF) value = -std::numeric_limits<double>::infinity();
-    convert(DType::float64, r_.dtype, &value, start_bits_, 1);
-  }
+  has_start_ = fold_start(r_.op, r_.dtype, start_bits_);
   // Only sums and free folds are cut: -0.0 + x = x for every x, 0.0 + x is not.
   has_unit_ = has_start_ && associative_;
   std::memcpy(unit_bits_, start_bits_, sizeof unit_bits_);

@@ -22,6 +22,9 @@ inline constexpr std::int64_t kReduceGrain = 16000;    // nanoseconds of work th
 inline constexpr std::int64_t kFewRows =
     32;  // rows up to this many, or this short, are folded those of many units at a time
 
+/// Whether the elements of a fold can be joined in any order without another result.
+bool joins_freely(Op op, DType t);
+
 using Bytes = std::unique_ptr<char[]>;
 inline Bytes bytes(std::int64_t n) { return std::make_unique_for_overwrite<char[]>(static_cast<std::size_t>(n)); }
 

@@ -1,0 +1,175 @@
+// Which element-wise calls take the short way. What is no error on it is none on the general way, with the same result.
+#include "api/quick.hpp"
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "galop/error.hpp"
+#include "galop/ufunc.hpp"
+#include "graph/build.hpp"
+
+namespace galop {
+namespace api {
+namespace {
+
+using graph::MapOperand;
+
+/// Whether operands of dtype t are computed in t as they are, by a rule without exceptions.
+bool computes_in(Op op, DType t) {
+  using Row = std::array<bool, kDTypes>;
+  static const auto table = [] {
+    std::array<Row, kOps> rows{};
+    for (int k = 0; k < kOps; ++k) {
+      const Op o = static_cast<Op>(k);
+      const OpInfo& row = info(o);
+      if (row.nin > 2 || row.nout != 1 || row.int_second || o == Op::power || o == Op::cast) continue;
+      for (int d = 0; d < kDTypes; ++d) {
+        const auto loop = static_cast<DType>(d);
+        const DType both[] = {loop, loop};
+        if (loop == DType::float16 || row.types.find(typecode(loop)) == std::string_view::npos) continue;
+        try {
+          rows[static_cast<std::size_t>(k)][static_cast<std::size_t>(d)] =
+              find_loop(o, std::span(both).first(static_cast<std::size_t>(row.nin))) == loop;
+        } catch (const TypeError&) {
+        }
+      }
+    }
+    return rows;
+  }();
+  return table[static_cast<std::size_t>(op)][static_cast<std::size_t>(t)];
+}
+
+/// Whether a number is one of dtype t as it is: no error, no warning and no other dtype come of it.
+bool holds(DType t, const scalar& v) {
+  switch (v.kind()) {
+    case 'b':
+      return true;
+    case 'i': {
+      if (v.is_huge() || t == DType::bool_) return false;
+      if (!is_integer(t)) return true;
+      const std::int64_t x = v.integer();
+      if (kind(t) == 'u') return x >= 0 && (itemsize(t) == 8 || x >> (8 * itemsize(t)) == 0);
+      return itemsize(t) == 8 || (x >> (8 * itemsize(t) - 1)) == (x < 0 ? -1 : 0);
+    }
+    case 'f':
+      if (t == DType::float32) return !(std::fabs(v.number().real()) > std::numeric_limits<float>::max());
+      return t == DType::float64 || t == DType::complex128;
+    default:
+      return t == DType::complex128;
+  }
+}
+
+/// The operands of the short way, all of the dtype of the first array, which is `like`.
+struct Operands {
+  MapOperand in[2];
+  const array* like = nullptr;
+};
+
+bool take(Op op, std::span<const arg> in, Operands& to) {
+  for (const arg& v : in)
+    if (v.is_array() && !to.like) to.like = &v.as_array();
+  if (!to.like || static_cast<int>(in.size()) != info(op).nin || !computes_in(op, to.like->dtype())) return false;
+  const DType t = to.like->dtype();
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    MapOperand& m = to.in[i];
+    m.t = t;
+    if (in[i].is_array()) {
+      m.a = &in[i].as_array();
+      if (m.a->dtype() != t) return false;
+    } else {
+      m.a = nullptr;
+      // Of a number beside logic only the truth matters, which a narrower dtype may lose.
+      if (!holds(t, in[i].as_scalar()) || (op >= Op::logical_and && op <= Op::logical_not)) return false;
+      in[i].as_scalar().store(t, m.bits);
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+Quick quick(Op op, std::span<const arg> in) {
+  Operands operands;
+  if (!take(op, in, operands)) return {};
+  const DType t = operands.like->dtype(), result = result_dtype(op, 0, t);
+  const Dims& shape = operands.like->shape();
+  std::unique_ptr<graph::Cell, void (*)(graph::Cell*)> r(nullptr, &graph::release);
+  {
+    graph::Lock lock;  // which may throw when it goes
+    r.reset(graph::map_small(op, t, result, std::span(operands.in).first(in.size()), shape));
+  }
+  return {r.release(), &shape, result};
+}
+
+bool quick_into(Op op, std::span<const arg> in, const array& out) {
+  Operands operands;
+  if (!out.writeable() || !take(op, in, operands)) return false;
+  const DType t = operands.like->dtype();
+  if (out.dtype() != t || result_dtype(op, 0, t) != t) return false;
+  graph::Lock lock;
+  return graph::map_small_into(op, t, std::span(operands.in).first(in.size()), out);
+}
+
+}  // namespace api
+
+array ufunc::one(std::span<const arg> in, const ufunc_options& o) const {
+  if (!o.out[0] && !o.where && !o.dtype)
+    if (const api::Quick r = api::quick(op_, in)) return r;
+  return call(in, o)[0];
+}
+
+void ufunc::into(const array& out, std::span<const arg> in) const {
+  if (api::quick_into(op_, in, out)) return;
+  ufunc_options o;
+  o.out[0] = &out;
+  call(in, o);
+}
+
+#define BINARY_OPERATOR(symbol, name)                 \
+  array operator symbol(const arg& x, const arg& y) { \
+    const arg in[] = {x, y};                          \
+    return name.one(in);                              \
+  }
+BINARY_OPERATOR(+, add)
+BINARY_OPERATOR(-, subtract)
+BINARY_OPERATOR(*, multiply)
+BINARY_OPERATOR(/, divide)
+BINARY_OPERATOR(%, remainder)
+BINARY_OPERATOR(&, bitwise_and)
+BINARY_OPERATOR(|, bitwise_or)
+BINARY_OPERATOR(^, bitwise_xor)
+BINARY_OPERATOR(<<, left_shift)
+BINARY_OPERATOR(>>, right_shift)
+BINARY_OPERATOR(==, equal)
+BINARY_OPERATOR(!=, not_equal)
+BINARY_OPERATOR(<, less)
+BINARY_OPERATOR(<=, less_equal)
+BINARY_OPERATOR(>, greater)
+BINARY_OPERATOR(>=, greater_equal)
+#undef BINARY_OPERATOR
+array operator-(const array& x) { return negative(x); }
+array operator+(const array& x) { return positive(x); }
+array operator~(const array& x) { return invert(x); }
+
+#define IN_PLACE(symbol, name)                  \
+  array& array::operator symbol(const arg& v) { \
+    const arg in[] = {*this, v};                \
+    name.into(*this, in);                       \
+    return *this;                               \
+  }
+IN_PLACE(+=, add)
+IN_PLACE(-=, subtract)
+IN_PLACE(*=, multiply)
+IN_PLACE(/=, divide)
+IN_PLACE(%=, remainder)
+IN_PLACE(&=, bitwise_and)
+IN_PLACE(|=, bitwise_or)
+IN_PLACE(^=, bitwise_xor)
+IN_PLACE(<<=, left_shift)
+IN_PLACE(>>=, right_shift)
+#undef IN_PLACE
+
+}  // namespace galop

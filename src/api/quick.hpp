@@ -1,0 +1,28 @@
+// The short way of element-wise calls without options over small arrays.
+#pragma once
+
+#include <span>
+
+#include "core/op.hpp"
+#include "galop/array.hpp"
+#include "graph/value.hpp"
+
+namespace galop::api {
+
+/// A new Cell in C order, counted once, with its shape and dtype; null when the call takes the general way.
+struct Quick {
+  graph::Cell* cell = nullptr;
+  const Dims* shape = nullptr;
+  DType dtype{};
+
+  explicit operator bool() const { return cell != nullptr; }
+  operator array() const { return array(cell, *shape, dtype); }
+};
+
+/// The operation over one or two operands: small arrays of one dtype and shape, ready on the host, and numbers that
+/// dtype holds.
+Quick quick(Op op, std::span<const arg> in);
+/// The same into an array of that dtype and shape; false when the call takes the general way.
+bool quick_into(Op op, std::span<const arg> in, const array& out);
+
+}  // namespace galop::api
