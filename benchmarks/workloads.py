@@ -156,13 +156,7 @@ WORK = [
          lambda np, n: np.random.default_rng(1).standard_normal(n), 0, 8, tolerance=0),
     Work("rng_integers", "default_rng().integers(100)", "{n} i64", 50_000_000, nothing,
          lambda np, n: np.random.default_rng(1).integers(0, 100, n), 0, 8, tolerance=0),
-    # Small arrays: the cost of a call, evaluation included. --scale leaves them alone.
-    *(Work(f"small_{name}_{n}", title, f"{n} f64", n, uniform(count=2), call, power=0, tolerance=0, calls=2000)
-      for n in (10, 1000) for name, title, call in (
-          ("add", "a + b", lambda np, x, y: x + y),
-          ("slice", "a[1:-1]", lambda np, x, y: x[1:-1]),
-          ("chain", "2 * a + b", lambda np, x, y: 2 * x + y),
-          ("sum", "a.sum()", lambda np, x, y: x.sum()))),
+    # The cost of a call, evaluation included; --scale leaves them alone. Smaller ones: small.py.
     *(Work(f"medium_add_{n}", "a + b", "{n} f64", n, uniform(count=2), lambda np, x, y: x + y, power=0, tolerance=0,
            calls=calls)
       for n, calls in ((1 << 16, 200), (1 << 20, 20))),

@@ -242,7 +242,7 @@ def class_text(name, cls, returns_any=False):
             continue
         elif member.startswith("_") and not special:
             continue
-        elif isinstance(value, types.FunctionType) or hasattr(value, "__nb_signature__"):
+        elif isinstance(value, (types.FunctionType, types.MethodDescriptorType)) or hasattr(value, "__nb_signature__"):
             text = function_text(member, value, method=True)
             if special:
                 text = text.replace("-> ndarray", "-> None" if member != "__enter__" else "-> Any")

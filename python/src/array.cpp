@@ -143,28 +143,39 @@ const array& self_of(nb::handle o) {
 /// The arguments *axes or *shape: several integers, or one sequence (or None).
 PyObject* one_or_all(nb::args args) { return args.size() == 1 ? PyTuple_GET_ITEM(args.ptr(), 0) : args.ptr(); }
 
-nb::object item(nb::handle self, nb::args args) {
-  const array& a = self_of(self);
-  if (args.size() == 0) {
-    if (a.size() != 1)
-      throw ValueError("[item] only an array of size 1 is one Python scalar; got shape " + to_string(a.shape()));
-    return nb::steal(python_scalar(a));
-  }
-  Dims at = to_dims(one_or_all(args), "item");
-  Dims extents = a.shape();
-  if (at.size() == 1 && a.ndim() != 1) extents = Dims{a.size()};
-  if (at.size() != extents.size())
-    throw ValueError("[item] incorrect number of indices for shape " + to_string(a.shape()) + "; got " + to_string(at));
-  std::int64_t flat = 0;
-  for (int i = 0; i < at.size(); ++i) {
-    std::int64_t k = at[i] < 0 ? at[i] + extents[i] : at[i];
-    if (k < 0 || k >= extents[i])
-      throw IndexError("[item] out of bounds for axis " + std::to_string(i) + " with size " +
-                       std::to_string(extents[i]) + "; got " + std::to_string(at[i]));
-    flat = flat * extents[i] + k;
-  }
-  return nb::steal(python_scalar(a, flat));
+/// item(*args), by Python's fast convention: a read of one element has no time for a tuple of arguments.
+PyObject* item(PyObject* self, PyObject* const* args, Py_ssize_t count) {
+  return guarded([&] {
+    const array& a = get(self);
+    if (count == 0) {
+      if (a.size() != 1)
+        throw ValueError("[item] only an array of size 1 is one Python scalar; got shape " + to_string(a.shape()));
+      return python_scalar(a);
+    }
+    Dims at;
+    if (count == 1)
+      at = to_dims(args[0], "item");
+    else
+      for (Py_ssize_t i = 0; i < count; ++i) at.push_back(to_int(args[i], "item"));
+    Dims extents = a.shape();
+    if (at.size() == 1 && a.ndim() != 1) extents = Dims{a.size()};
+    if (at.size() != extents.size())
+      throw ValueError("[item] incorrect number of indices for shape " + to_string(a.shape()) + "; got " +
+                       to_string(at));
+    std::int64_t flat = 0;
+    for (int i = 0; i < at.size(); ++i) {
+      std::int64_t k = at[i] < 0 ? at[i] + extents[i] : at[i];
+      if (k < 0 || k >= extents[i])
+        throw IndexError("[item] out of bounds for axis " + std::to_string(i) + " with size " +
+                         std::to_string(extents[i]) + "; got " + std::to_string(at[i]));
+      flat = flat * extents[i] + k;
+    }
+    return python_scalar(a, flat);
+  });
 }
+
+PyMethodDef item_method = {"item", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&item)), METH_FASTCALL,
+                           "item($self, /, *args)\n--\n\nOne element as a Python number."};
 
 array reshape_in_order(const array& a, const Dims& shape, char order) {
   if (order == 'A') order = a.is_f_contiguous() && !a.is_c_contiguous() ? 'F' : 'C';
@@ -266,8 +277,8 @@ void bind_array(nb::module_& m) {
   c.attr("__module__") = "galop";
   c.attr("__array_priority__") = 20.0;
   const auto none = nb::none();
-  c.def("item", &item)
-      .def("reshape", &reshape, nb::arg("shape"), nb::kw_only(), nb::arg("order") = "C", nb::arg("copy") = none)
+  c.attr("item") = nb::steal(checked(PyDescr_NewMethod(ndarray_type, &item_method)));
+  c.def("reshape", &reshape, nb::arg("shape"), nb::kw_only(), nb::arg("order") = "C", nb::arg("copy") = none)
       .def("ravel", &ravel, nb::arg("order") = "C")
       .def("flatten", &flatten, nb::arg("order") = "C")
       .def("transpose", &transpose)

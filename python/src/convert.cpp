@@ -2,6 +2,7 @@
 #include "binding.hpp"
 #include "galop/create.hpp"
 #include "graph/build.hpp"
+#include "graph/small.hpp"
 #include "numpy_api.hpp"
 
 namespace galop::python {

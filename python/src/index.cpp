@@ -5,6 +5,7 @@
 #include "binding.hpp"
 #include "galop/create.hpp"
 #include "graph/build.hpp"
+#include "graph/small.hpp"
 #include "numpy_api.hpp"
 
 namespace galop::python {
@@ -207,6 +208,13 @@ int set_subscript(PyObject* self, PyObject* key, PyObject* value) {
     if (!value) throw ValueError("[setitem] elements of an array cannot be deleted; got del");
     const array& a = get(self);
     if (set_element(a, key, value)) return 0;
+    if (a.writeable() && is_plain_view(key, a.ndim()) && !element_keys(key, a.ndim())) {
+      check_number("setitem", value, a.dtype());
+      Operand v;
+      v.take(value, a.dtype());
+      plain_view(a, key).assign(v.arg());
+      return 0;
+    }
     Parts parts(key);
     check_number("setitem", value, a.dtype());
     Operand v;

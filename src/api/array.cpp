@@ -6,6 +6,7 @@
 #include "api/checks.hpp"
 #include "core/view.hpp"
 #include "graph/build.hpp"
+#include "graph/small.hpp"
 #include "graph/value.hpp"
 
 namespace galop {

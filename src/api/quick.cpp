@@ -10,6 +10,7 @@
 #include "galop/error.hpp"
 #include "galop/ufunc.hpp"
 #include "graph/build.hpp"
+#include "graph/small.hpp"
 
 namespace galop {
 namespace api {

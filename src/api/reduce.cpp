@@ -14,6 +14,7 @@
 #include "galop/create.hpp"
 #include "galop/manipulate.hpp"
 #include "graph/build.hpp"
+#include "graph/small.hpp"
 
 namespace galop {
 namespace {

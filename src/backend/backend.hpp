@@ -223,6 +223,8 @@ class HostBackend : public Backend {
   /// `flags` receives the floating-point flags that the operation raised.
   virtual bool run_small(Op op, DType loop, const SmallOperand* operands, void* const* out, std::int64_t n,
                          std::uint8_t& flags) = 0;
+  /// n dense, aligned elements as another dtype.
+  virtual std::uint8_t cast_small(DType from, DType to, const void* in, void* out, std::int64_t n) = 0;
   /// The fold of n ≥ 1 dense, aligned elements of dtype `from`, accumulated in `loop`, at once; false when the backend
   /// does not fold so few by themselves.
   virtual bool fold_small(Op op, DType loop, DType from, const void* in, std::int64_t n, void* out,

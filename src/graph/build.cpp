@@ -9,6 +9,7 @@
 #include "galop/engine.hpp"
 #include "graph/evaluate.hpp"
 #include "graph/place.hpp"
+#include "graph/small.hpp"
 
 namespace galop::graph {
 namespace {
@@ -122,8 +123,6 @@ namespace {
 // A Cell, counted once, of a Ready Value that lies as `layout`, a View or the shape of C order, says.
 template <class Layout>
 Cell* make_cell(const Layout& layout, DType t, std::int64_t bytes, const Place& place) {
-  if constexpr (std::is_same_v<Layout, Dims>)
-    if (place.device.is_cpu() && bytes <= kMostInBlock) return make_block(t, layout, bytes, place.wish);
   Lock lock;
   Ref<Value> v(new Value(t, layout, bytes));
   v->wish = place.wish;
@@ -134,6 +133,11 @@ Cell* make_cell(const Layout& layout, DType t, std::int64_t bytes, const Place& 
   return cell;
 }
 }  // namespace
+
+Cell* new_cell(const Dims& shape, DType t, std::int64_t bytes, const Place& place) {
+  if (place.device.is_cpu() && bytes <= kMostInBlock) return make_block(t, shape, bytes, place.wish);
+  return make_cell(shape, t, bytes, place);
+}
 
 array make_empty(const View& layout, DType t, std::int64_t bytes, const Place& place) {
   return array(make_cell(layout, t, bytes, place), layout, t);
@@ -156,7 +160,7 @@ array make_empty(const View& layout, DType t, std::int64_t bytes) {
 array make_empty(const Dims& shape, DType t, const Place& place) {
   std::int64_t bytes = itemsize(t);
   for (std::int64_t d : shape) bytes *= d;
-  return array(make_cell(shape, t, bytes, place), shape, t);
+  return array(new_cell(shape, t, bytes, place), shape, t);
 }
 
 array make_empty(const Dims& shape, DType t) { return make_empty(shape, t, {kCpu, new_wish()}); }
@@ -191,6 +195,7 @@ array wrap_immutable(const void* data, DType t, const Dims& shape, const Dims& s
 array fill(const Dims& shape, DType t, const void* bits) {
   Lock lock;
   require_capacity("full", shape, t);
+  if (Cell* r = fill_small(shape, t, bits)) return array(r, shape, t);
   View layout = c_view(shape, itemsize(t));
   if (layout.size() == 0) return make_empty(shape, t);
   auto node = std::make_unique<Node>();
@@ -215,120 +220,6 @@ array iota(const Dims& shape, const Dims& weights, std::int64_t start) {
   node->weights = weights;
   node->start = start;
   return finish(std::move(node), DType::int64, std::move(layout), false);
-}
-
-namespace {
-// The view has this shape, and its elements lie one after the other in C order.
-bool is_dense(const View& v, const Dims& shape, std::int64_t step) {
-  if (v.ndim() != shape.size()) return false;
-  for (int k = v.ndim() - 1; k >= 0; --k) {
-    const std::int64_t n = shape[k];
-    if (v.shape[k] != n || (n != 1 && v.strides[k] != step)) return false;
-    step *= n;
-  }
-  return true;
-}
-}  // namespace
-
-namespace {
-// Element 0 of a small operand that can be read where it is: in C order, aligned, on the host; else null.
-const char* readable(const array& a, const Dims& shape) {
-  const Value& v = *a.cell()->value;
-  if (!v.ready() || !is_dense(a.view(), shape, a.itemsize())) return nullptr;
-  if (a.dtype() == DType::bool_ && v.buffer->foreign()) return nullptr;  // bytes other than 0 and 1, perhaps
-  const char* bytes = v.buffer->host_bytes();
-  if (!bytes) return nullptr;
-  bytes += a.view().offset;
-  const auto alignment = static_cast<std::uintptr_t>(std::min(a.itemsize(), 8));
-  return (reinterpret_cast<std::uintptr_t>(bytes) & (alignment - 1)) == 0 ? bytes : nullptr;
-}
-}  // namespace
-
-namespace {
-// The operands of an operation at once, all of them as the kernel takes them; false when one is not.
-bool small_operands(Op op, DType loop, std::span<const MapOperand> operands, const Dims& shape,
-                    HostBackend::SmallOperand* in) {
-  const OpInfo& row = info(op);
-  if (row.nout != 1 || loop == DType::float16) return false;
-  for (std::size_t i = 0; i < operands.size(); ++i) {
-    const DType want = op == Op::where && i == 0 ? DType::bool_ : row.int_second && i == 1 ? DType::int64 : loop;
-    const MapOperand& m = operands[i];
-    if (m.t != want) return false;
-    in[i] = {nullptr, m.bits, want};
-    if (m.a && !(in[i].data = readable(*m.a, shape))) return false;
-  }
-  return true;
-}
-
-std::int64_t small_size(const Dims& shape) {
-  std::int64_t n = 1;
-  for (std::int64_t d : shape) n *= d;
-  return n < settings().eager_below ? n : 0;
-}
-}  // namespace
-
-Cell* map_small(Op op, DType loop, DType result, std::span<const MapOperand> operands, const Dims& shape) {
-  const std::int64_t n = small_size(shape);
-  HostBackend::SmallOperand in[3];
-  if (n == 0 || op == Op::cast || result != result_dtype(op, 0, loop) || !small_operands(op, loop, operands, shape, in))
-    return nullptr;
-  Device wish = scope_device();
-  if (wish.automatic())
-    for (const MapOperand& m : operands)
-      if (m.a) wish = joint_wish(wish, m.a->cell()->value->wish);
-  if (wish.automatic()) wish = new_wish();
-  if (wish.kind == DeviceKind::cuda) return nullptr;
-  Cell* r = make_cell(shape, result, n * itemsize(result), {kCpu, wish});
-  void* out[1] = {r->value->buffer->address(kCpu)};
-  std::uint8_t flags = 0;
-  if (!cpu_backend().run_small(op, loop, in, out, n, flags)) {
-    r->release();
-    return nullptr;
-  }
-  note_faults(info(op).name, flags);
-  return r;
-}
-
-bool map_small_into(Op op, DType loop, std::span<const MapOperand> operands, const array& to) {
-  const Dims& shape = to.shape();
-  const std::int64_t n = small_size(shape);
-  const Value& v = *to.cell()->value;
-  HostBackend::SmallOperand in[3];
-  if (n == 0 || !v.ready() || v.refs.load(std::memory_order_acquire) != 1 || v.wish.kind == DeviceKind::cuda ||
-      scope_device().kind == DeviceKind::cuda || !small_operands(op, loop, operands, shape, in))
-    return false;
-  char* bytes = v.buffer->only_bytes();
-  if (!bytes || !readable(to, shape)) return false;
-  bytes += to.view().offset;
-  for (std::size_t i = 0; i < operands.size(); ++i) {
-    const auto* p = static_cast<const char*>(in[i].data);
-    if (!p) continue;
-    if (operands[i].a->cell()->value->wish.kind == DeviceKind::cuda) return false;
-    if (p != bytes && p < bytes + to.nbytes() && bytes < p + n * itemsize(operands[i].t)) return false;
-  }
-  void* out[1] = {bytes};
-  std::uint8_t flags = 0;
-  if (!cpu_backend().run_small(op, loop, in, out, n, flags)) return false;
-  note_faults(info(op).name, flags);
-  return true;
-}
-
-Cell* reduce_small(Op op, DType loop, const array& a) {
-  const std::int64_t n = small_size(a.shape());
-  const char* in = n > 0 ? readable(a, a.shape()) : nullptr;
-  if (!in) return nullptr;
-  Device wish = scope_device();
-  if (wish.automatic()) wish = a.cell()->value->wish;
-  if (wish.automatic()) wish = new_wish();
-  if (wish.kind == DeviceKind::cuda) return nullptr;
-  Cell* r = make_cell(Dims(), loop, itemsize(loop), {kCpu, wish});
-  std::uint8_t flags = 0;
-  if (!cpu_backend().fold_small(op, loop, a.dtype(), in, n, r->value->buffer->address(kCpu), flags)) {
-    r->release();
-    return nullptr;
-  }
-  note_faults("reduce", flags);
-  return r;
 }
 
 array map(Op op, int which, DType loop, DType result, std::span<const MapOperand> operands, const Dims& shape) {
@@ -374,6 +265,10 @@ array map(Op op, int which, DType loop, DType result, std::span<const MapOperand
 }
 
 array cast(const array& a, DType t) {
+  {
+    Lock lock;
+    if (Cell* r = cast_small(a, t)) return array(r, a.shape(), t);
+  }
   const MapOperand in{&a, a.dtype(), {}};
   return map(Op::cast, 0, a.dtype(), t, {&in, 1}, a.shape());
 }
@@ -407,46 +302,6 @@ array reduce(Op op, DType loop, DType result, const array& a, std::uint64_t redu
     node->in.push_back(std::move(in));
   }
   return finish(std::move(node), result, std::move(layout), a.cell()->shared_with_outside());
-}
-
-namespace {
-// A copy of so many bytes as an element has, without a call.
-inline void copy_element(void* to, const void* from, int bytes) {
-  switch (bytes) {
-    case 1:
-      std::memcpy(to, from, 1);
-      return;
-    case 2:
-      std::memcpy(to, from, 2);
-      return;
-    case 4:
-      std::memcpy(to, from, 4);
-      return;
-    case 8:
-      std::memcpy(to, from, 8);
-      return;
-    default:
-      std::memcpy(to, from, 16);
-  }
-}
-}  // namespace
-
-bool read_element(const array& a, std::int64_t at, void* to) {
-  Lock lock;
-  const Value& v = *a.cell()->value;
-  const char* bytes = v.ready() ? v.buffer->host_bytes() : nullptr;
-  if (!bytes) return false;
-  copy_element(to, bytes + a.view().offset + at, a.itemsize());
-  return true;
-}
-
-bool write_element(const array& a, std::int64_t at, const void* from) {
-  Lock lock;
-  const Value& v = *a.cell()->value;
-  char* bytes = v.ready() && v.readers.empty() && v.wish.kind != DeviceKind::cuda ? v.buffer->only_bytes() : nullptr;
-  if (!bytes) return false;
-  copy_element(bytes + a.view().offset + at, from, a.itemsize());
-  return true;
 }
 
 void force(const array& a) {

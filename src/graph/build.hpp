@@ -38,6 +38,8 @@ void run_at(const Place& place, Work&& work) {
   }
 }
 
+/// A Cell, counted once, of a Ready Value in C order with so many undefined bytes.
+Cell* new_cell(const Dims& shape, DType t, std::int64_t bytes, const Place& place);
 /// A fresh, uninitialised, Ready array in C order; sizes are checked by the caller. Without a place: on the host, with
 /// the wish that a new array has.
 array make_empty(const Dims& shape, DType t);
@@ -69,25 +71,11 @@ struct MapOperand {
 /// op over operands that broadcast to `shape`, computed in dtype `loop`, result number `which` stored as `result`.
 /// Lazy; the layout follows the operands (order='K').
 array map(Op op, int which, DType loop, DType result, std::span<const MapOperand> operands, const Dims& shape);
-/// The same, computed at once, when the result is small and all operands are dense, of its shape, ready on the host and
-/// of the loop's dtype: cheaper than to describe it. A Cell in C order, counted once; else null. With the Lock held.
-Cell* map_small(Op op, DType loop, DType result, std::span<const MapOperand> operands, const Dims& shape);
-/// The same into the memory of an array of the loop's dtype, which only its own handles may read; false where it is not
-/// so, or it overlaps an operand otherwise than element by element.
-bool map_small_into(Op op, DType loop, std::span<const MapOperand> operands, const array& to);
-/// The fold of all elements at once, when they are few, dense and ready on the host: a Cell of one element, counted
-/// once; else null. With the Lock held.
-Cell* reduce_small(Op op, DType loop, const array& a);
 /// The elements as dtype `t`, as a new array (also when the dtype is the same).
 array cast(const array& a, DType t);
 /// Folds the axes in `reduced` with a binary op, accumulating in `loop`; the result has the kept axes. `initial` may be
 /// null.
 array reduce(Op op, DType loop, DType result, const array& a, std::uint64_t reduced, const MapOperand* initial);
-
-/// Copies an element of `a`, so many bytes from element 0, to `to`: when the host has it. Else nothing, and false.
-bool read_element(const array& a, std::int64_t at, void* to);
-/// The same the other way, when the host alone has it and nobody waits to read it.
-bool write_element(const array& a, std::int64_t at, const void* from);
 
 /// Evaluates what the array needs.
 void force(const array& a);

@@ -95,6 +95,11 @@ class CpuBackend final : public HostBackend {
     return true;
   }
 
+  std::uint8_t cast_small(DType from, DType to, const void* in, void* out, std::int64_t n) override {
+    const Kernel kernel = kernels().cast[static_cast<int>(from)][static_cast<int>(to)];
+    return run_small_watched({kernel, Op::cast, from, to, cast_flag_test(from, to)}, &out, &in, 1, n);
+  }
+
   bool fold_small(Op op, DType loop, DType from, const void* in, std::int64_t n, void* out,
                   std::uint8_t& flags) override {
     return cpu::fold_small(op, loop, from, in, n, out, flags);

@@ -1,0 +1,186 @@
+// What is computed at its call because it is small: over operands that lie ready, dense and aligned on the host, with
+// neither a node nor a plan.
+#include "graph/small.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "galop/engine.hpp"
+#include "graph/build.hpp"
+#include "graph/place.hpp"
+
+namespace galop::graph {
+namespace {
+
+// A copy of so many bytes as an element has, without a call.
+inline void copy_element(void* to, const void* from, int bytes) {
+  switch (bytes) {
+    case 1:
+      std::memcpy(to, from, 1);
+      return;
+    case 2:
+      std::memcpy(to, from, 2);
+      return;
+    case 4:
+      std::memcpy(to, from, 4);
+      return;
+    case 8:
+      std::memcpy(to, from, 8);
+      return;
+    default:
+      std::memcpy(to, from, 16);
+  }
+}
+
+// The elements of a shape when there are so few that they are computed at the call, else 0.
+std::int64_t small_size(const Dims& shape) {
+  std::int64_t n = 1;
+  for (std::int64_t d : shape) n *= d;
+  return n < settings().eager_below ? n : 0;
+}
+
+// The view has this shape, and its elements lie one after the other in C order.
+bool is_dense(const View& v, const Dims& shape, std::int64_t step) {
+  if (v.ndim() != shape.size()) return false;
+  for (int k = v.ndim() - 1; k >= 0; --k) {
+    const std::int64_t n = shape[k];
+    if (v.shape[k] != n || (n != 1 && v.strides[k] != step)) return false;
+    step *= n;
+  }
+  return true;
+}
+// Element 0 of a small operand that can be read where it is: in C order, aligned, on the host; else null.
+const char* readable(const array& a, const Dims& shape) {
+  const Value& v = *a.cell()->value;
+  if (!v.ready() || !is_dense(a.view(), shape, a.itemsize())) return nullptr;
+  if (a.dtype() == DType::bool_ && v.buffer->foreign()) return nullptr;  // bytes other than 0 and 1, perhaps
+  const char* bytes = v.buffer->host_bytes();
+  if (!bytes) return nullptr;
+  bytes += a.view().offset;
+  const auto alignment = static_cast<std::uintptr_t>(std::min(a.itemsize(), 8));
+  return (reinterpret_cast<std::uintptr_t>(bytes) & (alignment - 1)) == 0 ? bytes : nullptr;
+}
+// The operands of an operation at once, all of them as the kernel takes them; false when one is not.
+bool small_operands(Op op, DType loop, std::span<const MapOperand> operands, const Dims& shape,
+                    HostBackend::SmallOperand* in) {
+  const OpInfo& row = info(op);
+  if (row.nout != 1 || loop == DType::float16) return false;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const DType want = op == Op::where && i == 0 ? DType::bool_ : row.int_second && i == 1 ? DType::int64 : loop;
+    const MapOperand& m = operands[i];
+    if (m.t != want) return false;
+    in[i] = {nullptr, m.bits, want};
+    if (m.a && !(in[i].data = readable(*m.a, shape))) return false;
+  }
+  return true;
+}
+
+// What the result of an operation on `a` alone asks for.
+Device small_wish(const array& a) {
+  Device wish = scope_device();
+  if (wish.automatic()) wish = a.cell()->value->wish;
+  return wish.automatic() ? new_wish() : wish;
+}
+}  // namespace
+
+Cell* fill_small(const Dims& shape, DType t, const void* bits) {
+  const std::int64_t n = small_size(shape);
+  const Device wish = new_wish();
+  if (n == 0 || wish.kind == DeviceKind::cuda) return nullptr;
+  Cell* r = new_cell(shape, t, n * itemsize(t), {kCpu, wish});
+  char* to = r->value->buffer->address(kCpu);
+  for (std::int64_t i = 0; i < n; ++i, to += itemsize(t)) copy_element(to, bits, itemsize(t));
+  return r;
+}
+
+Cell* map_small(Op op, DType loop, DType result, std::span<const MapOperand> operands, const Dims& shape) {
+  const std::int64_t n = small_size(shape);
+  HostBackend::SmallOperand in[3];
+  if (n == 0 || op == Op::cast || result != result_dtype(op, 0, loop) || !small_operands(op, loop, operands, shape, in))
+    return nullptr;
+  Device wish = scope_device();
+  if (wish.automatic())
+    for (const MapOperand& m : operands)
+      if (m.a) wish = joint_wish(wish, m.a->cell()->value->wish);
+  if (wish.automatic()) wish = new_wish();
+  if (wish.kind == DeviceKind::cuda) return nullptr;
+  Cell* r = new_cell(shape, result, n * itemsize(result), {kCpu, wish});
+  void* out[1] = {r->value->buffer->address(kCpu)};
+  std::uint8_t flags = 0;
+  if (!cpu_backend().run_small(op, loop, in, out, n, flags)) {
+    r->release();
+    return nullptr;
+  }
+  note_faults(info(op).name, flags);
+  return r;
+}
+
+Cell* cast_small(const array& a, DType t) {
+  const std::int64_t n = small_size(a.shape());
+  const char* in = n > 0 ? readable(a, a.shape()) : nullptr;
+  const Device wish = in ? small_wish(a) : Device{};
+  if (!in || wish.kind == DeviceKind::cuda) return nullptr;
+  Cell* r = new_cell(a.shape(), t, n * itemsize(t), {kCpu, wish});
+  note_faults("cast", cpu_backend().cast_small(a.dtype(), t, in, r->value->buffer->address(kCpu), n));
+  return r;
+}
+
+bool map_small_into(Op op, DType loop, std::span<const MapOperand> operands, const array& to) {
+  const Dims& shape = to.shape();
+  const std::int64_t n = small_size(shape);
+  const Value& v = *to.cell()->value;
+  HostBackend::SmallOperand in[3];
+  if (n == 0 || !v.ready() || v.refs.load(std::memory_order_acquire) != 1 || v.wish.kind == DeviceKind::cuda ||
+      scope_device().kind == DeviceKind::cuda || !small_operands(op, loop, operands, shape, in))
+    return false;
+  char* bytes = v.buffer->only_bytes();
+  if (!bytes || !readable(to, shape)) return false;
+  bytes += to.view().offset;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const auto* p = static_cast<const char*>(in[i].data);
+    if (!p) continue;
+    if (operands[i].a->cell()->value->wish.kind == DeviceKind::cuda) return false;
+    if (p != bytes && p < bytes + to.nbytes() && bytes < p + n * itemsize(operands[i].t)) return false;
+  }
+  void* out[1] = {bytes};
+  std::uint8_t flags = 0;
+  if (!cpu_backend().run_small(op, loop, in, out, n, flags)) return false;
+  note_faults(info(op).name, flags);
+  return true;
+}
+
+Cell* reduce_small(Op op, DType loop, const array& a) {
+  const std::int64_t n = small_size(a.shape());
+  const char* in = n > 0 ? readable(a, a.shape()) : nullptr;
+  if (!in) return nullptr;
+  const Device wish = small_wish(a);
+  if (wish.kind == DeviceKind::cuda) return nullptr;
+  Cell* r = new_cell(Dims(), loop, itemsize(loop), {kCpu, wish});
+  std::uint8_t flags = 0;
+  if (!cpu_backend().fold_small(op, loop, a.dtype(), in, n, r->value->buffer->address(kCpu), flags)) {
+    r->release();
+    return nullptr;
+  }
+  note_faults("reduce", flags);
+  return r;
+}
+
+bool read_element(const array& a, std::int64_t at, void* to) {
+  Lock lock;
+  const Value& v = *a.cell()->value;
+  const char* bytes = v.ready() ? v.buffer->host_bytes() : nullptr;
+  if (!bytes) return false;
+  copy_element(to, bytes + a.view().offset + at, a.itemsize());
+  return true;
+}
+
+bool write_element(const array& a, std::int64_t at, const void* from) {
+  Lock lock;
+  const Value& v = *a.cell()->value;
+  char* bytes = v.ready() && v.readers.empty() && v.wish.kind != DeviceKind::cuda ? v.buffer->only_bytes() : nullptr;
+  if (!bytes) return false;
+  copy_element(bytes + a.view().offset + at, from, a.itemsize());
+  return true;
+}
+
+}  // namespace galop::graph

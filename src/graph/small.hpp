@@ -1,0 +1,29 @@
+// Small results at their call: each function does nothing, and says so, when the general way is to be taken. The Lock
+// is held; a Cell that is returned lies in C order and is counted once.
+#pragma once
+
+#include <span>
+
+#include "graph/build.hpp"
+
+namespace galop::graph {
+
+/// map() when the result is small and all operands are dense, of its shape, ready on the host and of the loop's dtype.
+Cell* map_small(Op op, DType loop, DType result, std::span<const MapOperand> operands, const Dims& shape);
+/// The same into the memory of an array of the loop's dtype, which only its own handles may read, unless it overlaps an
+/// operand otherwise than element by element.
+bool map_small_into(Op op, DType loop, std::span<const MapOperand> operands, const array& to);
+/// cast() likewise.
+Cell* cast_small(const array& a, DType t);
+/// fill() of few elements.
+Cell* fill_small(const Dims& shape, DType t, const void* bits);
+/// The fold of all elements, a Cell of one.
+Cell* reduce_small(Op op, DType loop, const array& a);
+
+// These take the Lock themselves.
+/// Copies an element of `a`, so many bytes from element 0, to `to`, when the host has it.
+bool read_element(const array& a, std::int64_t at, void* to);
+/// The same the other way, when the host alone has it and nobody waits to read it.
+bool write_element(const array& a, std::int64_t at, const void* from);
+
+}  // namespace galop::graph
