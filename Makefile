@@ -56,6 +56,7 @@ pytest: install ctest
 
 bench: install
 	@$(PY) benchmarks/run.py --scale $(SCALE)
+	@$(PY) benchmarks/small.py
 	@$(BUILD)/bin/galop_bench
 
 fuzz: install

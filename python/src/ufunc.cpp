@@ -104,15 +104,30 @@ class Operands {
   int count_ = 0;
 };
 
+/// Whether nothing but operands is given, or besides them an array of Galop's as `out`, by position or by name.
+bool only_out(PyObject* args, int nin, PyObject* kwargs, PyObject*& out) {
+  const Py_ssize_t more = PyTuple_GET_SIZE(args) - nin, named = kwargs ? PyDict_GET_SIZE(kwargs) : 0;
+  if (more + named == 0) return true;
+  if (more + named > 1) return false;
+  static PyObject* const name = checked(PyUnicode_InternFromString("out"));
+  out = more == 1 ? PyTuple_GET_ITEM(args, nin) : PyDict_GetItemWithError(kwargs, name);
+  return out && is_array(out);
+}
+
 PyObject* call(PyObject* self, PyObject* args, PyObject* kwargs) {
   return guarded([&]() -> PyObject* {
     const ufunc& u = *nb::inst_ptr<ufunc>(self);
     int nin = u.nin(), nout = u.nout();
     auto given = static_cast<int>(PyTuple_GET_SIZE(args));
-    if (!kwargs && given == nin && nout == 1) {
+    PyObject* out = nullptr;
+    if (nout == 1 && given >= nin && only_out(args, nin, kwargs, out)) {
       Operands in;
-      if (in.take(&PyTuple_GET_ITEM(args, 0), nin))
-        return wrap_made([&] { return in.use([&](std::span<const arg> list) { return u.one(list); }); });
+      if (in.take(&PyTuple_GET_ITEM(args, 0), nin)) {
+        if (!out) return wrap_made([&] { return in.use([&](std::span<const arg> list) { return u.one(list); }); });
+        in.use([&](std::span<const arg> list) { u.into(get(out), list); });
+        Py_INCREF(out);
+        return out;
+      }
     }
     if (given < nin || given > nin + nout)
       throw TypeError("[" + std::string(u.name()) + "] takes from " + std::to_string(nin) + " to " +

@@ -1,4 +1,4 @@
-"""Small arrays, whose operations take short ways at the call: the rules of writes, warnings, errors and threads hold there too."""
+"""Small arrays, whose operations take short ways: the rules of writes, warnings, errors and threads hold there, too."""
 
 import threading
 
@@ -77,7 +77,8 @@ def test_a_value_outlives_its_cell_and_a_view_its_handle():
 
 @pytest.mark.skipif(GPU_NUMBERS, reason="kernels on a GPU do not report floating-point flags yet")
 @pytest.mark.parametrize("call, kind", [
-    (lambda xp, a: a / 0, "divide"), (lambda xp, a: a * 1e308 * 1e10, "over"), (lambda xp, a: xp.sqrt(-a - 1), "invalid"),
+    (lambda xp, a: a / 0, "divide"), (lambda xp, a: a * 1e308 * 1e10, "over"),
+    (lambda xp, a: xp.sqrt(-a - 1), "invalid"),
     (lambda xp, a: (a * 1e308).sum(), "over"), (lambda xp, a: a.__itruediv__(0), "divide"),
     (lambda xp, a: (a + 1e39).astype("f4"), "over"), (lambda xp, a: a.astype("f4") * 1e39, "over"),
 ])  # fmt: skip
