@@ -35,7 +35,7 @@ bool fold_small(Op op, DType loop, DType from, const void* in, std::int64_t n, v
   // A cast that loses something may raise flags of its own.
   const bool keeps = loop == DType::bool_ || promote_types(from, loop) == loop;
   if (!fold || !in_runs || !keeps || from == DType::float16 || n * size > kPieceBytes) return false;
-  const bool watched = flag_test(op, loop) == FlagTest::hardware;
+  const bool watched = fold_flag_test(op, loop) == FlagTest::hardware;
   if (watched) take_hardware_flags();
   alignas(64) char wide[kPieceBytes];
   if (from != loop) {
