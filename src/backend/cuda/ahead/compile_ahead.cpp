@@ -146,7 +146,8 @@ void maps(std::vector<Task>& tasks) {
 
 void folds(std::vector<Task>& tasks) {
   using Fold = array (*)(const array&, const reduce_options&);
-  constexpr Fold plain[] = {sum, prod, min, max, mean}, truths[] = {any, all, count_nonzero};
+  constexpr Fold every = [](const array& a, const reduce_options& o) { return all(a, o); };  // `all` names a slice too
+  constexpr Fold plain[] = {sum, prod, min, max, mean}, truths[] = {any, every, count_nonzero};
   const auto each = [&](const std::function<array(const array&, const reduce_options&)>& fold, DType t) {
     for (const std::int64_t n : {kMany / 64, kMany}) tasks.push_back([=] { eval(fold(number(t, {n}), {})); });
     for (const Dims& shape : kShapes)
