@@ -94,6 +94,10 @@ def evaluate(*arrays):
         galop.cuda.synchronize()
 
 
+# What a shell starts in the background ignores Ctrl-C, and its children inherit that.
+HEARS_CTRL_C = ["env", "--default-signal=INT"]
+
+
 def magnitude(x):
     """Σ|x| of the finite elements: what the rounding of a sum is measured by."""
     x = np.asarray(x)

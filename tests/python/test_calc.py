@@ -12,7 +12,7 @@ import pytest
 
 import galop
 from device_support import BUILD
-from support import NUMPY_STANDS_IN, assert_sum
+from support import HEARS_CTRL_C, NUMPY_STANDS_IN, assert_sum
 
 PROGRAM = BUILD / "bin" / "galop"
 pytestmark = [
@@ -467,7 +467,7 @@ def test_ctrl_c_ends_the_program_and_leaves_no_file(tmp_path, file):
     (tmp_path / file).write_bytes(b"old")
     text = "y = t; " + "y = sin(y); " * 60
     arguments = [text, "--let", "t = linspace(0, 1, 1e8)", "--out", f"y={tmp_path / file}"]
-    process = subprocess.Popen([PROGRAM, "calc", *arguments], stderr=subprocess.PIPE)
+    process = subprocess.Popen([*HEARS_CTRL_C, PROGRAM, "calc", *arguments], stderr=subprocess.PIPE)
     time.sleep(0.5)
     process.send_signal(signal.SIGINT)
     error = process.communicate(timeout=100)[1]

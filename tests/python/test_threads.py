@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import galop
-from support import assert_sum, host
+from support import HEARS_CTRL_C, assert_sum, host
 
 LONG = 40_000_000  # elements of some tenths of a second of work, and more on a busy machine
 
@@ -246,7 +246,10 @@ def test_fork_after_use(busy):
 def interrupted(program, delay=0.3):
     """Runs a program that says "go" before its long work, sends it SIGINT, and returns what it printed afterwards."""
     child = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(program)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [*HEARS_CTRL_C, sys.executable, "-c", textwrap.dedent(program)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     try:
         assert child.stdout.readline() == "go\n", child.stderr.read()
