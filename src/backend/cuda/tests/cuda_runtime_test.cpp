@@ -40,6 +40,10 @@ class CudaRuntime : public CudaDevice {
     const char* in = put(x);
     return one_operation(Op::add, DType::float64, {4}, {in, in}, {{8}, {8}}, {take(32)});
   }
+  static void said(const std::string& text, std::initializer_list<const char*> parts) {
+    expect_parts(text, parts);
+    if (HasFailure()) std::fprintf(stderr, "said: %s\n", text.c_str());
+  }
   // Reads where nothing is.
   Plan bad_plan() {
     Plan p = one_operation(Op::add, DType::float64, {4}, {take(32), take(32)}, {{8}, {8}}, {take(32)});
@@ -314,7 +318,7 @@ TEST_F(CudaRuntime, InjectedFailuresLeaveNothingBehind) {
   gpu_->synchronize();
 }
 
-// Losing the device is for a process of its own. Its last line goes to standard error.
+// Losing the device is for a process of its own, whose failures nobody prints: what it says goes to standard error.
 TEST_F(CudaRuntime, AnIllegalAddressLosesTheDevice) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   const auto story = [&] {
@@ -322,8 +326,8 @@ TEST_F(CudaRuntime, AnIllegalAddressLosesTheDevice) {
     gpu_->run(good);
     gpu_->run(bad);
     std::string text = message<DeviceError>([&] { gpu_->synchronize(); });
-    expect_parts(text, {"[cuda] cuStreamSynchronize failed with CUDA_ERROR_ILLEGAL_ADDRESS", "device is lost",
-                        "; got cuda:0", "last launched: ", "add over (4,)"});
+    said(text, {"[cuda] cuStreamSynchronize failed with CUDA_ERROR_ILLEGAL_ADDRESS", "device is lost", "; got cuda:0",
+                "last launched: ", "add over (4,)"});
     EXPECT_FALSE(gpu_->alive());
     char byte = 0;
     for (const std::function<void()>& f : std::initializer_list<std::function<void()>>{
@@ -331,11 +335,11 @@ TEST_F(CudaRuntime, AnIllegalAddressLosesTheDevice) {
              [&] { gpu_->upload(device_, &byte, 1); }, [&] { gpu_->download(&byte, device_, 1); },
              [&] { gpu_->memory().statistics(); }, [&] { gpu_->memory().trim(); }, [&] { gpu_->wait_for(1); }}) {
       text = message<DeviceError>(f);
-      expect_parts(text, {"[cuda] cuda:0", "is lost", "CUDA_ERROR_ILLEGAL_ADDRESS"});
+      said(text, {"[cuda] cuda:0", "is lost", "CUDA_ERROR_ILLEGAL_ADDRESS"});
     }
     gpu_->release(device_);
     gpu_.reset();  // the destructors are silent
-    std::fprintf(stderr, "%s: %s\n", HasFailure() ? "failed" : "as expected", text.c_str());
+    std::fprintf(stderr, HasFailure() ? "failed\n" : "as expected\n");
     std::exit(HasFailure());
   };
   EXPECT_EXIT(story(), testing::ExitedWithCode(0), "as expected");
@@ -347,8 +351,8 @@ TEST_F(CudaRuntime, GalopSyncShowsTheErrorAtTheCall) {
     setenv("GALOP_SYNC", "1", 1);
     const Plan bad = bad_plan();
     const std::string text = message<DeviceError>([&] { gpu_->run(bad); });
-    expect_parts(text, {"CUDA_ERROR_ILLEGAL_ADDRESS", "add over (4,)"});
-    std::fprintf(stderr, "%s: %s\n", HasFailure() ? "failed" : "as expected", text.c_str());
+    said(text, {"CUDA_ERROR_ILLEGAL_ADDRESS", "add over (4,)"});
+    std::fprintf(stderr, HasFailure() ? "failed\n" : "as expected\n");
     _exit(HasFailure());
   };
   EXPECT_EXIT(story(), testing::ExitedWithCode(0), "as expected");
