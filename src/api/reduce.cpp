@@ -241,6 +241,12 @@ array arg_extreme(std::string_view op, const array& a_, std::optional<int> axis,
   if (n == 0)
     throw ValueError(tag(op) + "an empty sequence has no extreme element; got shape " + to_string(a_.shape()));
   const std::uint64_t mask = std::uint64_t{1} << k;
+  if (a.ndim() == 1) {
+    if (graph::Cell* position = graph::position_small(a, greatest)) {
+      const array r(position, Dims(), DType::int64);
+      return keepdims ? r.with_view({Dims(a_.ndim(), 1), Dims(a_.ndim(), 0), r.view().offset}) : r;
+    }
+  }
   if (a.ndim() == 1 && n >= 4 * kArgPiece) {
     graph::force(a);
     array r = arg_extreme_of_long(op, a, greatest);

@@ -149,6 +149,63 @@ bool map_small_into(Op op, DType loop, std::span<const MapOperand> operands, con
   return true;
 }
 
+namespace {
+
+template <class T>
+std::int64_t first_extreme(const char* in, std::int64_t n, bool greatest) {
+  const T* x = reinterpret_cast<const T*>(in);
+  std::int64_t at = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    if (x[i] != x[i]) return i;
+    if (greatest ? x[i] > x[at] : x[i] < x[at]) at = i;
+  }
+  return at;
+}
+
+using Position = std::int64_t (*)(const char*, std::int64_t, bool);
+Position position_of(DType t) {
+  switch (t) {
+    case DType::bool_:
+    case DType::uint8:
+      return first_extreme<std::uint8_t>;
+    case DType::int8:
+      return first_extreme<std::int8_t>;
+    case DType::int16:
+      return first_extreme<std::int16_t>;
+    case DType::int32:
+      return first_extreme<std::int32_t>;
+    case DType::int64:
+      return first_extreme<std::int64_t>;
+    case DType::uint16:
+      return first_extreme<std::uint16_t>;
+    case DType::uint32:
+      return first_extreme<std::uint32_t>;
+    case DType::uint64:
+      return first_extreme<std::uint64_t>;
+    case DType::float32:
+      return first_extreme<float>;
+    case DType::float64:
+      return first_extreme<double>;
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+Cell* position_small(const array& a, bool greatest) {
+  const std::int64_t n = small_size(a.shape());
+  const Position find = position_of(a.dtype());
+  const char* in = n > 0 && find ? readable(a, a.shape()) : nullptr;
+  if (!in) return nullptr;
+  const Device wish = small_wish(a);
+  if (wish.kind == DeviceKind::cuda) return nullptr;
+  Cell* r = new_cell(Dims(), DType::int64, itemsize(DType::int64), {kCpu, wish});
+  const std::int64_t at = find(in, n, greatest);
+  std::memcpy(r->value->buffer->address(kCpu), &at, sizeof at);
+  return r;
+}
+
 Cell* reduce_small(Op op, DType loop, const array& a) {
   const std::int64_t n = small_size(a.shape());
   const char* in = n > 0 ? readable(a, a.shape()) : nullptr;

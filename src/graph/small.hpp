@@ -19,6 +19,8 @@ Cell* cast_small(const array& a, DType t);
 Cell* fill_small(const Dims& shape, DType t, const void* bits);
 /// The fold of all elements, a Cell of one.
 Cell* reduce_small(Op op, DType loop, const array& a);
+/// Position of the first greatest (or least) of real numbers, NaN before all, a Cell of one int64.
+Cell* position_small(const array& a, bool greatest);
 
 // These take the Lock themselves.
 /// Copies an element of `a`, so many bytes from element 0, to `to`, when the host has it.
