@@ -72,6 +72,8 @@ struct LibraryKernel {
 };
 
 constexpr unsigned kLibraryThreads = 256;
+/// Tiles of a group and groups of a section, as tiles.cuh has them, and more blocks that take tiles than run at once.
+constexpr std::int64_t kTileGroup = 128, kTileSection = 32, kTileBlocks = 1024;
 
 /// Blocks of 256 threads; `args` are addresses of the parameters. `what` names the operation, with sizes.
 void launch(CudaExecutor& gpu, const LibraryKernel& k, std::int64_t blocks, std::initializer_list<const void*> args,

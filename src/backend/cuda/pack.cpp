@@ -9,8 +9,6 @@
 namespace galop::cuda {
 namespace {
 
-constexpr std::int64_t kGroup = 128, kSection = 32;          // of tiles.cuh
-constexpr std::int64_t kPackBlocks = 1024;                   // more than run at once
 constexpr std::int64_t kSampleTiles = 256;                   // that an estimate looks at
 constexpr std::int64_t kSmallBytes = std::int64_t{1} << 20;  // of a result that may as well be as large as its source
 
@@ -18,7 +16,7 @@ constexpr std::int64_t kSmallBytes = std::int64_t{1} << 20;  // of a result that
 std::int64_t run_pack(CudaExecutor& gpu, const Plan& plan, std::int64_t every, std::int64_t room) {
   Lowered l = lower(plan);
   const std::int64_t tile = kLibraryThreads * l.strips, tiles = blocks_for(plan.shape[0], tile);
-  const std::int64_t groups = blocks_for(tiles, kGroup), sections = blocks_for(groups, kSection);
+  const std::int64_t groups = blocks_for(tiles, kTileGroup), sections = blocks_for(groups, kTileSection);
   const std::int64_t bytes = 8 * (2 + 2 * (tiles + groups + sections));
   const Scratch state(gpu, bytes);
   gpu.fill_bytes(state.data(), 0, bytes);
@@ -28,7 +26,7 @@ std::int64_t run_pack(CudaExecutor& gpu, const Plan& plan, std::int64_t every, s
   const CUfunction kernel = gpu.kernel(
       l.key, [&] { return pack_source(plan, l, kKernelName); }, kKernelName);
   void* parameters[] = {l.words.data()};
-  gpu.launch(kernel, {static_cast<unsigned>(std::min(blocks_for(tiles, every), kPackBlocks))}, {kLibraryThreads},
+  gpu.launch(kernel, {static_cast<unsigned>(std::min(blocks_for(tiles, every), kTileBlocks))}, {kLibraryThreads},
              every == 1 ? static_cast<unsigned>(2 * tile * itemsize(plan.outputs[1].dtype)) : 0, parameters,
              "pack of " + describe(plan));
   std::int64_t count = 0;

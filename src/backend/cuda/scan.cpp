@@ -13,9 +13,7 @@
 namespace galop::cuda {
 namespace {
 
-constexpr std::int64_t kTileGroup = 128, kSection = 32;  // kGroup and kSection of scan.cuh
 constexpr std::int64_t kMostTiles = 0x7fffffff;
-constexpr std::int64_t kTileBlocks = 1024;                  // more than run at once
 constexpr std::int64_t kManyLines = std::int64_t{1} << 17;  // threads that fill a GPU
 constexpr std::int64_t kShort = 64;                         // a line that one thread scans at once
 constexpr std::int64_t kWarpLine = 1024;                    // the longest line of one warp
@@ -95,7 +93,7 @@ void by_tiles(CudaExecutor& gpu, const Problem& p) {
   const std::int64_t rows = item == 16 ? 4 : std::min<std::int64_t>(8, 32 / vec);
   const std::int64_t tile = 8 * 32 * vec * rows;
   const std::int64_t tiles = blocks_for(p.n, tile), groups = blocks_for(tiles, kTileGroup),
-                     sections = blocks_for(groups, kSection);
+                     sections = blocks_for(groups, kTileSection);
   const LibraryKernel k = p.kernel("scan_tiles", define("VEC", vec) + define("ROWS", rows) + define("MANY", tiles > 1));
   const std::int64_t all = p.lines * tiles;
   if (all > kMostTiles) throw Error("[cuda] " + p.what + " is too large for one launch");
