@@ -225,7 +225,7 @@ ROWS = {
 }
 
 
-def measure(lib, call, seconds):
+def measure(lib, call, seconds, least=3):
     def once():
         lib.wait()
         start = time.perf_counter()
@@ -235,7 +235,7 @@ def measure(lib, call, seconds):
 
     cold, warm = once(), []
     end = time.perf_counter() + seconds
-    while len(warm) < 3 or (len(warm) < 15 and time.perf_counter() < end):
+    while len(warm) < least or (len(warm) < 15 and time.perf_counter() < end):
         warm.append(once())
     return cold, statistics.median(warm)
 
@@ -282,7 +282,7 @@ def main():
             if name == "compiled" and row not in ("polar 1e8 f64", "Black-Scholes 5e7"):
                 continue
             try:
-                figures[name] = measure(lib, prepare(lib, n), 0 if name == "numpy" else a.seconds)
+                figures[name] = measure(lib, prepare(lib, n), *((0, 1) if name == "numpy" else (a.seconds,)))
             except Exception as error:  # a peer that cannot do it leaves a gap
                 print(f"{row}: {name}: {type(error).__name__}: {str(error)[:200]}")
             release()
