@@ -1,4 +1,9 @@
 // The class galop.ndarray: construction, attributes and the methods that are not thin Python.
+#include <Python.h>
+#include <structmember.h>
+
+#include <cstddef>
+
 #include "galop/create.hpp"
 #include "galop/linalg.hpp"
 #include "galop/manipulate.hpp"
@@ -9,6 +14,35 @@
 namespace galop::python {
 
 PyTypeObject* ndarray_type = nullptr;
+
+// Objects whose count fell to 0, for the next ones; guarded by the GIL, and unused without one.
+namespace {
+#ifdef Py_GIL_DISABLED
+constexpr int kMostSpare = 0;
+#else
+constexpr int kMostSpare = 256;
+#endif
+ArrayObject* spare[kMostSpare + 1];
+int spares = 0;
+}  // namespace
+
+RawObject::RawObject(PyTypeObject* type) {
+  if (type == ndarray_type && spares > 0) {
+    object_ = spare[--spares];
+    PyObject_Init(reinterpret_cast<PyObject*>(object_), type);
+  } else {
+    object_ = reinterpret_cast<ArrayObject*>(checked(type->tp_alloc(type, 0)));
+  }
+}
+
+void RawObject::give_back(ArrayObject* o) noexcept {
+  PyTypeObject* const type = Py_TYPE(o);
+  if (type == ndarray_type && spares < kMostSpare)
+    spare[spares++] = o;
+  else
+    type->tp_free(o);
+  Py_DECREF(type);
+}
 
 nb::tuple wrap_all(std::vector<array> arrays) {
   PyObject* t = checked(PyTuple_New(static_cast<Py_ssize_t>(arrays.size())));
@@ -41,6 +75,19 @@ PyObject* construct(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
 }
 
 int initialise(PyObject*, PyObject*, PyObject*) { return 0; }
+
+void destroy(PyObject* self) {
+  auto* o = reinterpret_cast<ArrayObject*>(self);
+  if (o->weak_references) PyObject_ClearWeakRefs(self);
+  o->value.~array();
+  bury();  // the owner of foreign memory goes right after it
+  RawObject::give_back(o);
+}
+
+PyMemberDef members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(ArrayObject, weak_references), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr},
+};
 
 // Attributes ----------------------------------------------------------------------------------------------------------
 
@@ -264,33 +311,41 @@ bool set_writeable(nb::handle self, bool w) {
 }  // namespace
 
 void bind_array(nb::module_& m) {
-  static std::vector<PyType_Slot> slots{{Py_tp_new, reinterpret_cast<void*>(&construct)},
-                                        {Py_tp_init, reinterpret_cast<void*>(&initialise)},
-                                        {Py_tp_getset, attributes}};
+  static char doc[] =
+      "ndarray(shape, dtype=float, buffer=None, offset=0, strides=None, order=None)\n\n"
+      "An n-dimensional array with NumPy's semantics; its values are computed when they are needed.";
+  std::vector<PyType_Slot> slots{{Py_tp_new, reinterpret_cast<void*>(&construct)},
+                                 {Py_tp_init, reinterpret_cast<void*>(&initialise)},
+                                 {Py_tp_dealloc, reinterpret_cast<void*>(&destroy)},
+                                 {Py_tp_getset, attributes},
+                                 {Py_tp_members, members},
+                                 {Py_tp_doc, doc}};
   for (PyType_Slot* part : {operator_slots, index_slots, buffer_slots})
     for (; part->slot; ++part) slots.push_back(*part);
   slots.push_back({0, nullptr});
-  nb::class_<NDArray> c(m, "ndarray", nb::type_slots(slots.data()), nb::is_weak_referenceable(), nb::pooled(256),
-                        "ndarray(shape, dtype=float, buffer=None, offset=0, strides=None, order=None)\n\n"
-                        "An n-dimensional array with NumPy's semantics; its values are computed when they are needed.");
-  ndarray_type = reinterpret_cast<PyTypeObject*>(c.ptr());
-  c.attr("__module__") = "galop";
+  PyType_Spec spec{"galop.ndarray", sizeof(ArrayObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots.data()};
+  const nb::object c = nb::steal(checked(PyType_FromSpec(&spec)));
+  ndarray_type = reinterpret_cast<PyTypeObject*>(nb::object(c).release().ptr());
+  m.attr("ndarray") = c;
   c.attr("__array_priority__") = 20.0;
   const auto none = nb::none();
   c.attr("item") = nb::steal(checked(PyDescr_NewMethod(ndarray_type, &item_method)));
-  c.def("reshape", &reshape, nb::arg("shape"), nb::kw_only(), nb::arg("order") = "C", nb::arg("copy") = none)
-      .def("ravel", &ravel, nb::arg("order") = "C")
-      .def("flatten", &flatten, nb::arg("order") = "C")
-      .def("transpose", &transpose)
-      .def("astype", &astype, nb::arg("dtype").none(), nb::arg("order") = "K", nb::arg("casting") = "unsafe",
-           nb::arg("subok") = true, nb::arg("copy") = true)
-      .def("copy", &copy, nb::arg("order") = "C")
-      .def("fill", &fill, nb::arg("value"))
-      .def("_view", &view_as_is)
-      .def("_c_contiguous", [](nb::handle self) { return self_of(self).is_c_contiguous(); })
-      .def("_f_contiguous", [](nb::handle self) { return self_of(self).is_f_contiguous(); })
-      .def("_writeable", [](nb::handle self) { return self_of(self).writeable(); })
-      .def("_set_writeable", &set_writeable);
+  const auto method = [&](const char* name, auto&& f, const auto&... more) {
+    nb::cpp_function_def(f, nb::scope(c), nb::name(name), nb::is_method(), more...);
+  };
+  method("reshape", &reshape, nb::arg("shape"), nb::kw_only(), nb::arg("order") = "C", nb::arg("copy") = none);
+  method("ravel", &ravel, nb::arg("order") = "C");
+  method("flatten", &flatten, nb::arg("order") = "C");
+  method("transpose", &transpose);
+  method("astype", &astype, nb::arg("dtype").none(), nb::arg("order") = "K", nb::arg("casting") = "unsafe",
+         nb::arg("subok") = true, nb::arg("copy") = true);
+  method("copy", &copy, nb::arg("order") = "C");
+  method("fill", &fill, nb::arg("value"));
+  method("_view", &view_as_is);
+  method("_c_contiguous", [](nb::handle self) { return self_of(self).is_c_contiguous(); });
+  method("_f_contiguous", [](nb::handle self) { return self_of(self).is_f_contiguous(); });
+  method("_writeable", [](nb::handle self) { return self_of(self).writeable(); });
+  method("_set_writeable", &set_writeable);
 }
 
 }  // namespace galop::python

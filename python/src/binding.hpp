@@ -23,34 +23,51 @@ void release_later(PyObject* o) noexcept;
 /// Drops the references given up so far. Needs the GIL.
 void bury() noexcept;
 
-struct Burial {
-  ~Burial() { bury(); }
-};
-
-/// The C++ side of galop.ndarray. Members die in reverse: the owner of foreign memory, given up by `value`, goes right
-/// after it.
-struct NDArray {
-  [[no_unique_address]] Burial burial;
-  array value;
-  /// Of what `make` returns, made in its place.
-  template <class F>
-  explicit NDArray(F&& make) : value(make()) {}
-};
-
 // The array object ----------------------------------------------------------------------------------------------------
+
+/// A galop.ndarray. The collector of cycles does not follow it, as it does not follow NumPy's: all that it refers to is
+/// the owner of foreign memory.
+struct ArrayObject {
+  PyObject_HEAD PyObject* weak_references;
+  union {
+    array value;
+  };
+
+  ArrayObject() = delete;
+  ~ArrayObject() = delete;
+};
 
 extern PyTypeObject* ndarray_type;
 
 inline bool is_array(PyObject* o) { return Py_TYPE(o) == ndarray_type || PyType_IsSubtype(Py_TYPE(o), ndarray_type); }
-inline array& get(PyObject* o) { return nb::inst_ptr<NDArray>(o)->value; }
+inline array& get(PyObject* o) { return reinterpret_cast<ArrayObject*>(o)->value; }
+
+/// An object whose array is not made yet, given back at the end of the scope unless it is released.
+class RawObject {
+ public:
+  /// Throws when there is no memory.
+  explicit RawObject(PyTypeObject* type);
+  ~RawObject() {
+    if (object_) give_back(object_);
+  }
+  RawObject(const RawObject&) = delete;
+  RawObject& operator=(const RawObject&) = delete;
+  array* place() const { return &object_->value; }
+  PyObject* release() { return reinterpret_cast<PyObject*>(std::exchange(object_, nullptr)); }
+  /// An object whose array has gone, or never was.
+  static void give_back(ArrayObject* o) noexcept;
+
+ private:
+  ArrayObject* object_;
+};
+
 /// A new galop.ndarray of the type, of what `make` returns, which is made in its place: an array just written is slow
 /// to move.
 template <class F>
 PyObject* wrap_made(F&& make, PyTypeObject* type = ndarray_type) {
-  nb::object o = nb::inst_alloc(nb::handle(reinterpret_cast<PyObject*>(type)));
-  new (nb::inst_ptr<NDArray>(o)) NDArray(make);
-  nb::inst_mark_ready(o);
-  return o.release().ptr();
+  RawObject o(type);
+  new (o.place()) array(make());
+  return o.release();
 }
 /// A new galop.ndarray.
 inline PyObject* wrap(array a) {

@@ -1,4 +1,8 @@
-"""NumPy's functions and ufuncs called with Galop's arrays, and the namespace of the array API standard."""
+"""NumPy's functions and ufuncs called with Galop's arrays, and the namespace of the array API standard; the life of its objects."""
+
+import gc
+import sys
+import weakref
 
 import numpy as np
 import pytest
@@ -151,3 +155,53 @@ def test_namespace():
     assert g.__array_namespace__(api_version=galop.__array_api_version__) is galop
     with pytest.raises(ValueError):
         g.__array_namespace__(api_version="1999.01")
+
+
+# The object itself ----------------------------------------------------------------------------------------------------
+
+
+class Sub(galop.ndarray):
+    pass
+
+
+class Slotted(galop.ndarray):
+    __slots__ = ()
+
+
+@pytest.mark.parametrize("cls", [galop.ndarray, Sub, Slotted])
+def test_weak_references_of_an_array_end_with_it(cls):
+    x, died = cls((3,)), []
+    alive = weakref.ref(x, died.append)
+    assert alive() is x
+    del x
+    assert alive() is None and died == [alive]
+
+
+@pytest.mark.parametrize("cls", [galop.ndarray, Sub, Slotted])
+def test_objects_give_back_their_class(cls):
+    """More objects than are kept for the next ones, living at once and one by one; and some that are never finished."""
+    count = sys.getrefcount(cls)
+    many = [cls((2,)) for _ in range(1000)]
+    assert {type(x) for x in many} == {cls}
+    del many
+    for _ in range(1000):
+        cls((2,))
+        with pytest.raises(ValueError):
+            cls((-2,))
+    assert abs(sys.getrefcount(cls) - count) < 10
+
+
+def test_a_cycle_through_a_subclass_is_collected():
+    x = Sub((2,))
+    x.me = x
+    alive = weakref.ref(x)
+    del x
+    gc.collect()
+    assert alive() is None
+
+
+def test_an_array_that_follows_another_has_nothing_of_it():
+    for k in range(600):
+        x = galop.ndarray((k % 7,), dtype="f4" if k % 2 else "i8")
+        assert x.shape == (k % 7,) and x.dtype == ("f4" if k % 2 else "i8") and x.flags.writeable
+        x.flags.writeable = False
