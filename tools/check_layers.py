@@ -17,7 +17,7 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^">]+)[">]', re.MULTIL
 # A file outside these folders (tests, benchmarks) may include all of ours.
 # The vocabulary are those public headers that know of no array, so that even the core speaks it.
 VOCABULARY = tuple(f"include/galop/{name}" for name in
-                                      ("device.hpp", "dtype.hpp", "errstate.hpp", "error.hpp", "op.hpp", "ops.def", "reduce.def", "shape.hpp"))
+                                      ("device.hpp", "dtype.hpp", "errstate.hpp", "error.hpp", "op.hpp", "ops.def", "reduce.def", "seed_sequence.hpp", "shape.hpp"))
 CORE = ("src/core/", *VOCABULARY)
 GRAPH = (*CORE, "src/graph/")
 PUBLIC = "include/galop/"

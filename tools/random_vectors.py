@@ -148,6 +148,29 @@ def legacy_hashes():
     yield "legacy.choice_all", fresh().choice(1000, 400, replace=False)
 
 
+def api_hashes():
+    """What the public classes add: raw words, children, streams apart, choices from arrays, whole states."""
+    rows = np.arange(60.0).reshape(12, 5)
+    for name, kind in KINDS.items():
+        yield f"{name}.raw", kind(7).random_raw(1000)
+        yield f"{name}.spawned", np.random.Generator(np.random.Generator(kind(7)).spawn(3)[2].bit_generator).random(50)
+        yield f"{name}.jumped_draws", np.random.Generator(kind(7).jumped(2)).random(50)
+        g = np.random.Generator(kind(7))
+        yield f"{name}.choice_rows", g.choice(rows, (7, 2), p=weights(12))
+        yield f"{name}.choice_columns", g.choice(rows, 3, replace=False, axis=1)
+        yield f"{name}.permuted_columns", g.permutation(rows, axis=1)
+    pcg = np.random.PCG64(7)
+    pcg.advance(-(2**65) - 3)
+    yield "pcg64.back", pcg.random_raw(10)
+    state = np.random.RandomState(5)
+    state.standard_normal(3)
+    kind, key, pos, has_gauss, _ = state.get_state()
+    yield "legacy.get_state", key.astype("<u4").tobytes() + bytes([pos % 256, pos // 256, has_gauss])
+    yield "legacy.choice_array", np.random.RandomState(5).choice(rows[:, 0], 9)
+    over_pcg = np.random.RandomState(np.random.PCG64(5))
+    yield "legacy.over_pcg64", over_pcg.randint(0, 1000, 50)
+
+
 def sampled(values):
     """Eight of the values, the last one included, so that an earlier slip in the stream shows."""
     values = np.asarray(values, dtype=np.float64)
@@ -197,7 +220,7 @@ def main():
         "struct Hash { const char* name; std::uint64_t value; };",
         "inline constexpr Hash kHashes[] = {",
     ]
-    for source in (stream_hashes(), generator_hashes(), legacy_hashes()):
+    for source in (stream_hashes(), generator_hashes(), legacy_hashes(), api_hashes()):
         lines += [f'    {{"{name}", 0x{as_hash(result):016x}u}},' for name, result in source]
     lines += ["};", "", "struct Samples { const char* name; double value[8]; };"]
     lines += ["inline constexpr Samples kSamples[] = {"]

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "galop/array.hpp"
+#include "galop/bit_generator.hpp"
 
 namespace galop::random {
 
@@ -22,11 +23,12 @@ class Generator;
 class RandomState;
 }  // namespace raw
 
-/// A draw of indices: numpy.random's choice.
+/// How choice draws.
 struct choice_options {
   bool replace = true;
   const array* p = nullptr;  ///< a probability for each index, float; null: all the same
   bool shuffle = true;       ///< Generator without replacement: in random order, too
+  int axis = 0;              ///< of the array to choose from; RandomState takes arrays of one axis
 };
 
 /// numpy.random.RandomState: the frozen algorithms over MT19937. A copy is a handle on the same stream.
@@ -37,8 +39,22 @@ class RandomState {
   explicit RandomState(std::uint32_t seed);
   /// Seeded by an array of words. Throws ValueError when it is empty.
   explicit RandomState(std::span<const std::uint32_t> key);
+  /// Over a bit generator, which others may draw from too.
+  explicit RandomState(const BitGenerator& bits);
 
-  /// Start over, as RandomState.seed. Throws ValueError when the bits do not come from MT19937.
+  const BitGenerator& bit_generator() const { return bits_; }
+  /// What get_state holds: where the bits stand, and the second of a pair of normal deviates.
+  struct State {
+    BitState bits;
+    bool has_gauss = false;
+    double gauss = 0;
+    bool operator==(const State&) const = default;
+  };
+  State get_state() const;
+  /// Throws ValueError for the state of another kind of bit generator.
+  void set_state(const State& s);
+
+  /// Start over, as RandomState.seed. Throws TypeError when the bits do not come from MT19937.
   void seed();
   void seed(std::uint32_t seed);
   void seed(std::span<const std::uint32_t> key);
@@ -68,21 +84,26 @@ class RandomState {
   array permutation(std::int64_t n);
   array permutation(const array& a);
   void shuffle(const array& a);
-  /// Indices in [0, population), int64. Throws ValueError when the options do not fit the population or the size.
-  array choice(std::int64_t population, const Dims& size, const choice_options& o = {});
+  /// Indices in [0, population), int64, or elements of `a`. Throws ValueError when the options do not fit the
+  /// population or the size, or when `a` has more than one axis.
+  array choice(std::int64_t population, const Dims& size = {}, const choice_options& o = {});
+  array choice(const array& a, const Dims& size = {}, const choice_options& o = {});
   std::vector<std::uint8_t> bytes(std::int64_t n);
 
   // For Galop's own layers.
-  explicit RandomState(std::shared_ptr<raw::RandomState> stream) : stream_(std::move(stream)) {}
   raw::RandomState& stream() const { return *stream_; }
 
  private:
+  BitGenerator bits_;
   std::shared_ptr<raw::RandomState> stream_;
 };
 
-/// numpy.random.Generator over PCG64. A copy is a handle on the same stream.
+/// numpy.random.Generator over any bit generator. A copy is a handle on the same stream.
 class Generator {
  public:
+  explicit Generator(const BitGenerator& bits);
+  const BitGenerator& bit_generator() const { return bits_; }
+
   /// float64 or float32 in [0, 1); TypeError for other dtypes, here and below.
   array random(const Dims& size = {}, DType t = DType::float64);
   /// float64 low + (high - low) · u. Throws OverflowError when the range is not finite, ValueError when it is negative.
@@ -105,17 +126,19 @@ class Generator {
   array permutation(std::int64_t n);
   array permutation(const array& a, int axis = 0);
   void shuffle(const array& a, int axis = 0);
-  /// Indices in [0, population), int64. Throws ValueError when the options do not fit the population or the size.
-  array choice(std::int64_t population, const Dims& size, const choice_options& o = {});
+  /// Indices in [0, population), int64, or parts of `a` along an axis. Throws ValueError when the options do not fit
+  /// the population or the size.
+  array choice(std::int64_t population, const Dims& size = {}, const choice_options& o = {});
+  array choice(const array& a, const Dims& size = {}, const choice_options& o = {});
   std::vector<std::uint8_t> bytes(std::int64_t n);
   /// n generators whose streams are independent of this one's and of one another's.
-  std::vector<Generator> spawn(std::int64_t n);
+  std::vector<Generator> spawn(std::int64_t n) const;
 
   // For Galop's own layers.
-  explicit Generator(std::shared_ptr<raw::Generator> stream) : stream_(std::move(stream)) {}
   raw::Generator& stream() const { return *stream_; }
 
  private:
+  BitGenerator bits_;
   std::shared_ptr<raw::Generator> stream_;
 };
 
@@ -123,12 +146,16 @@ class Generator {
 Generator default_rng();
 Generator default_rng(std::uint64_t seed);
 Generator default_rng(std::span<const std::uint32_t> entropy);
+inline Generator default_rng(const SeedSequence& seed) { return Generator(PCG64(seed)); }
+inline Generator default_rng(const BitGenerator& bits) { return Generator(bits); }
 
 /// The functions of numpy.random: one RandomState that the whole program shares, seeded by the operating system until
 /// seed() is called.
 RandomState& global_state();
 inline void seed() { global_state().seed(); }
 inline void seed(std::uint32_t s) { global_state().seed(s); }
+inline RandomState::State get_state() { return global_state().get_state(); }
+inline void set_state(const RandomState::State& s) { global_state().set_state(s); }
 inline array random(const Dims& size = {}) { return global_state().random(size); }
 inline array random_sample(const Dims& size = {}) { return global_state().random_sample(size); }
 inline array rand(const Dims& size = {}) { return global_state().rand(size); }
@@ -145,6 +172,18 @@ inline array normal(const arg& loc, const arg& scale, const Dims& size) {
 inline array randint(const arg& low, const arg& high, const Dims& size, DType t = DType::int64) {
   return global_state().randint(low, high, size, t);
 }
+inline array standard_exponential(const Dims& size = {}) { return global_state().standard_exponential(size); }
+inline array exponential(const arg& scale, const Dims& size) { return global_state().exponential(scale, size); }
+inline array permutation(std::int64_t n) { return global_state().permutation(n); }
+inline array permutation(const array& a) { return global_state().permutation(a); }
+inline void shuffle(const array& a) { global_state().shuffle(a); }
+inline array choice(std::int64_t population, const Dims& size = {}, const choice_options& o = {}) {
+  return global_state().choice(population, size, o);
+}
+inline array choice(const array& a, const Dims& size = {}, const choice_options& o = {}) {
+  return global_state().choice(a, size, o);
+}
+inline std::vector<std::uint8_t> bytes(std::int64_t n) { return global_state().bytes(n); }
 
 /// float32 u · (high - low) + low with PyTorch's numbers on the CPU: torch.manual_seed(seed), then torch.rand(size) or
 /// torch.empty(size).uniform_(low, high). Throws ValueError where low > high, OverflowError where the range is not

@@ -121,6 +121,8 @@ class BitGenerator:
 
     def spawn(self, n_children):
         """Bit generators of the same kind from the seed sequence's children."""
+        if self._seed_seq is None:
+            raise TypeError("[spawn] the bit generator was not made from a seed sequence, so it has no children")
         return [type(self)(s) for s in self._seed_seq.spawn(n_children)]
 
     def _checked(self, state):
@@ -133,8 +135,8 @@ class BitGenerator:
 
 
 def _restored_bits(kind, seed_seq, state):
-    bits = kind(seed_seq)
-    bits.state = state
+    bits = kind(0)
+    bits._seed_seq, bits.state = seed_seq, state
     return bits
 
 
@@ -198,3 +200,4 @@ class MT19937(BitGenerator):
         if ((key < 0) | (key > 2**32 - 1)).any():
             raise ValueError(f"[seed] must be between 0 and 2**32 - 1; got {seed}")
         self._core.seed_legacy([int(word) for word in key], value is None)
+        self._seed_seq = None

@@ -19,12 +19,10 @@ namespace galop::python {
 namespace {
 
 using random::AnyBitStream;
+using random::BitGenerator;
 using random::Bound;
 using random::i128;
-using random::Mt19937;
-using random::Pcg64;
 using random::SeedSequence;
-using random::u128;
 using Words = std::vector<std::uint32_t>;
 
 /// An argument that may be None.
@@ -160,70 +158,41 @@ nb::object integers(const char* op, AnyBitStream& bits, random::Method method, n
 
 // Bit streams ---------------------------------------------------------------------------------------------------------
 
-/// What PCG64 and MT19937 objects of Python hold; generators share it.
-struct Bits {
-  std::shared_ptr<AnyBitStream> stream;
-};
-
-nb::object python_int(u128 v) {
-  nb::object high = nb::steal(checked(PyLong_FromUnsignedLongLong(random::high_half(v))));
-  nb::object low = nb::steal(checked(PyLong_FromUnsignedLongLong(random::low_half(v))));
+nb::object python_int(const random::uint128& v) {
+  nb::object high = nb::steal(checked(PyLong_FromUnsignedLongLong(v.high)));
+  nb::object low = nb::steal(checked(PyLong_FromUnsignedLongLong(v.low)));
   return (high << nb::int_(64)) | low;
 }
 
 /// The integer modulo 2^128.
-u128 to_uint128(nb::handle o) {
+random::uint128 to_uint128(nb::handle o) {
   nb::object low = nb::steal(checked(PyNumber_Long(o.ptr())));
   nb::object high = low >> nb::int_(64);
-  return random::make_u128(PyLong_AsUnsignedLongLongMask(high.ptr()), PyLong_AsUnsignedLongLongMask(low.ptr()));
+  return {PyLong_AsUnsignedLongLongMask(high.ptr()), PyLong_AsUnsignedLongLongMask(low.ptr())};
 }
 
 /// (state, inc, has_uint32, uinteger) of PCG64, (key, pos) of MT19937.
-nb::tuple state_of(const Bits& b) {
-  if (std::holds_alternative<Pcg64>(*b.stream)) {
-    const Pcg64::State s = locked([&] { return std::get<Pcg64>(*b.stream).state(); });
-    return nb::make_tuple(python_int(s.state), python_int(s.increment), s.has_uint32 ? 1 : 0, s.uinteger);
-  }
-  const Mt19937::State s = locked([&] { return std::get<Mt19937>(*b.stream).state(); });
+nb::tuple state_of(const BitGenerator& b) {
+  const random::BitState state = b.state();
+  if (const auto* s = std::get_if<random::Pcg64State>(&state))
+    return nb::make_tuple(python_int(s->state), python_int(s->inc), s->has_uint32 ? 1 : 0, s->uinteger);
+  const auto& s = std::get<random::Mt19937State>(state);
   return nb::make_tuple(Words(s.key.begin(), s.key.end()), s.pos);
 }
 
-void set_pcg64(const Bits& b, nb::handle state, nb::handle inc, bool has_uint32, std::uint32_t uinteger) {
-  const Pcg64::State s{to_uint128(state), to_uint128(inc), has_uint32, uinteger};
-  graph::Lock lock;
-  std::get<Pcg64>(*b.stream).set_state(s);
-}
-
-void set_mt19937(const Bits& b, const Words& key, std::uint32_t pos) {
-  Mt19937::State s;
+void set_mt19937(const BitGenerator& b, const Words& key, std::uint32_t pos) {
+  random::Mt19937State s;
   if (key.size() != s.key.size())
     throw ValueError("[state] key must have 624 words; got " + std::to_string(key.size()));
   std::copy(key.begin(), key.end(), s.key.begin());
   s.pos = pos;
-  graph::Lock lock;
-  std::get<Mt19937>(*b.stream).set_state(s);
+  b.set_state(s);
 }
 
-Bits jumped(const Bits& b, nb::handle jumps) {
-  const u128 n = to_uint128(jumps);
-  graph::Lock lock;
-  if (const auto* g = std::get_if<Pcg64>(b.stream.get())) return {std::make_shared<AnyBitStream>(g->jumped(n))};
-  return {std::make_shared<AnyBitStream>(std::get<Mt19937>(*b.stream).jumped(static_cast<std::size_t>(n)))};
-}
-
-/// The generator's own words: of 64 bits for PCG64, of 32 for MT19937.
-nb::object random_raw(const Bits& b, nb::handle size) {
-  const std::optional<Dims> d = to_optional_dims(size, "size");
-  std::vector<std::uint64_t> words(d ? static_cast<std::size_t>(empty(*d, DType::uint64).size()) : 1);
-  locked([&] {
-    if (auto* g = std::get_if<Pcg64>(b.stream.get())) {
-      for (std::uint64_t& w : words) w = g->next_uint64();
-    } else {
-      for (std::uint64_t& w : words) w = std::get<Mt19937>(*b.stream).next_uint32();
-    }
-  });
-  if (!d) return nb::steal(checked(PyLong_FromUnsignedLongLong(words[0])));
-  return wrap_object(array(words).reshape(*d));
+nb::object random_raw(const BitGenerator& b, nb::handle size) {
+  if (size.is_none()) return nb::steal(checked(PyLong_FromUnsignedLongLong(b.random_raw().item<std::uint64_t>())));
+  const Dims d = to_dims(size.ptr(), "size");
+  return wrap_object(without_gil(work(d), [&] { return b.random_raw(d); }));
 }
 
 void bind_bits(nb::module_& m) {
@@ -232,25 +201,22 @@ void bind_bits(nb::module_& m) {
       .def("generate32", &SeedSequence::generate_state32)
       .def("generate64", &SeedSequence::generate_state64)
       .def("pool", [](const SeedSequence& s) { return s.pool(); });
-  nb::class_<Bits>(m, "Bits")
+  nb::class_<BitGenerator>(m, "BitGenerator")
       .def("state", &state_of)
-      .def("set_pcg64", &set_pcg64)
-      .def("set_mt19937", &set_mt19937)
-      .def("jumped", &jumped)
-      .def("advance",
-           [](const Bits& b, nb::handle delta) {
-             const u128 n = to_uint128(delta);
-             graph::Lock lock;
-             std::get<Pcg64>(*b.stream).advance(n);
+      .def("set_pcg64",
+           [](const BitGenerator& b, nb::handle state, nb::handle inc, bool has_uint32, std::uint32_t uinteger) {
+             b.set_state(random::Pcg64State{to_uint128(state), to_uint128(inc), has_uint32, uinteger});
            })
+      .def("set_mt19937", &set_mt19937)
+      .def("jumped", [](const BitGenerator& b, nb::handle jumps) { return b.jumped(to_uint128(jumps)); })
+      .def("advance", [](const BitGenerator& b, nb::handle delta) { b.advance(to_uint128(delta)); })
       .def("random_raw", &random_raw, any)
-      .def("seed_legacy", [](const Bits& b, const Words& key, bool is_array) {
-        graph::Lock lock;
-        auto& g = std::get<Mt19937>(*b.stream);
-        is_array ? g.seed(key) : g.seed(key.at(0));
+      .def("seed_legacy", [](const BitGenerator& b, const Words& key, bool is_array) {
+        random::RandomState over(b);
+        is_array ? over.seed(key) : over.seed(key.at(0));
       });
-  m.def("pcg64", [](const SeedSequence& s) { return Bits{std::make_shared<AnyBitStream>(Pcg64(s))}; });
-  m.def("mt19937", [](const SeedSequence& s) { return Bits{std::make_shared<AnyBitStream>(Mt19937(s))}; });
+  m.def("pcg64", [](const SeedSequence& s) { return BitGenerator(random::PCG64(s)); });
+  m.def("mt19937", [](const SeedSequence& s) { return BitGenerator(random::MT19937(s)); });
 }
 
 // Generator and RandomState -------------------------------------------------------------------------------------------
@@ -258,9 +224,10 @@ void bind_bits(nb::module_& m) {
 /// A generator of Python: the public class for arrays, its stream for single numbers.
 template <class Stream, class Public>
 struct Handle {
-  std::shared_ptr<Stream> stream;
   Public arrays;
-  explicit Handle(const Bits& b) : stream(std::make_shared<Stream>(b.stream)), arrays(stream) {}
+  Stream* stream = &arrays.stream();
+  explicit Handle(const BitGenerator& b) : arrays(b) {}
+  Handle(const Handle&) = delete;
 };
 using GeneratorHandle = Handle<random::raw::Generator, random::Generator>;
 using StateHandle = Handle<random::raw::RandomState, random::RandomState>;
@@ -314,7 +281,7 @@ nb::bytes bytes(H& h, std::int64_t n) {
 template <class H>
 nb::class_<H> bind_distributions(nb::module_& m, const char* name) {
   nb::class_<H> c(m, name);
-  c.def(nb::init<const Bits&>())
+  c.def(nb::init<const BitGenerator&>())
       .def("uniform", &uniform<H>, any, any, any)
       .def("normal", &normal<H>, any, any, any)
       .def("exponential", &exponential<H>, any, any)
@@ -436,7 +403,7 @@ void bind_random_state(nb::module_& m) {
 
 nb::object torch_uniform(nb::handle size, float low, float high, nb::handle seed) {
   const Dims d = to_dims(size.ptr(), "size");
-  const std::uint64_t s = random::low_half(to_uint128(seed));
+  const std::uint64_t s = to_uint128(seed).low;
   return wrap_object(without_gil(work(d), [&] { return random::torch_uniform(d, low, high, s); }));
 }
 

@@ -28,40 +28,12 @@ namespace {
 using Size = std::optional<Dims>;
 
 // A part that a thread fills on its own must be worth the leap to its first element.
-constexpr std::int64_t kPolled = 1 << 18;  // elements between two looks for an interrupt
 template <class G>
 constexpr std::int64_t kPart = std::is_same_v<G, Mt19937> ? 1'000'000 : 1 << 16;
 
-/// fill(n, out) in pieces, between which it may be ended: then `bits` is as it was. For draws that give the same in
-/// one call and in several.
+/// A new array whose elements are written, in C order, by a device that can make `d`, else by fill(n, out) on the host.
 template <class T, class Fill>
-void in_pieces(AnyBitStream& bits, std::size_t n, T* out, Fill&& fill) {
-  constexpr std::size_t kPiece = kPolled;
-  if (n < 4 * kPiece) return fill(n, out);
-  const interrupt::Scope scope(true);
-  const AnyBitStream before = bits;
-  try {
-    for (std::size_t at = 0; at < n; at += kPiece) {
-      interrupt::poll();
-      fill(std::min(kPiece, n - at), out + at);
-    }
-  } catch (const Interrupted&) {
-    bits = before;
-    throw;
-  }
-}
-
-/// A new array whose elements are written, in C order, by fill(n, out).
-template <class T, class Fill>
-array filled(const Dims& size, Fill&& fill) {
-  array a = empty(size, dtype_of<T>);
-  fill(static_cast<std::size_t>(a.size()), static_cast<T*>(graph::write_pointer(a)));
-  return a;
-}
-
-/// The same by a device that can make `d`, else by fill(n, out) on the host.
-template <class T, class Fill>
-array filled(AnyBitStream& bits, const Draw& d, const Dims& size, Fill&& fill) {
+array drawn(AnyBitStream& bits, const Draw& d, const Dims& size, Fill&& fill) {
   return made(
       size, d.dtype, [&](DeviceBackend& device, std::int64_t n, void* out) { return draw_on(device, bits, d, n, out); },
       [&](std::size_t n, void* out) { fill(n, static_cast<T*>(out)); });
@@ -70,7 +42,7 @@ array filled(AnyBitStream& bits, const Draw& d, const Dims& size, Fill&& fill) {
 /// The same for elements that each take one draw of T, on the host by fill(generator, n, out) on all threads.
 template <class T, class Fill>
 array filled_in_parts(AnyBitStream& bits, const Draw& d, const Dims& size, Fill&& fill) {
-  return filled<T>(bits, d, size, [&](std::size_t n, T* out) {
+  return drawn<T>(bits, d, size, [&](std::size_t n, T* out) {
     std::visit(
         [&](auto& g) {
           using G = std::remove_reference_t<decltype(g)>;
@@ -81,10 +53,8 @@ array filled_in_parts(AnyBitStream& bits, const Draw& d, const Dims& size, Fill&
           cpu_backend().parallel(count, kPart<G>, [&](std::int64_t from, std::int64_t to) {
             G part = g;
             skip_random<T>(part, static_cast<std::uint64_t>(from));
-            for (std::int64_t at = from; at < to; at += kPolled) {
-              interrupt::poll();
-              fill(part, static_cast<std::size_t>(std::min(kPolled, to - at)), out + at);
-            }
+            interrupt::polled(static_cast<std::size_t>(to - from),
+                              [&](std::size_t at, std::size_t end) { fill(part, end - at, out + from + at); });
             if (to == count) end = part;
           });
           g = end;
@@ -102,14 +72,6 @@ array random_array(AnyBitStream& bits, const Dims& size) {
 // Parameters ----------------------------------------------------------------------------------------------------------
 
 bool is_number(const arg& v) { return !v.is_array() || v.as_array().ndim() == 0; }
-
-/// A real parameter as float64. Throws TypeError for a complex one.
-array real_array(std::string_view op, const arg& v) {
-  array a = api::as_array(v);
-  if (!can_cast_safely(a.dtype(), DType::float64) && !is_integer(a.dtype()))
-    throw TypeError("[" + std::string(op) + "] parameters must be real; got dtype " + std::string(name(a.dtype())));
-  return a.dtype() == DType::float64 ? a : graph::cast(a, DType::float64);
-}
 
 double real_number(std::string_view op, const arg& v) {
   if (v.is_array() || v.as_scalar().kind() == 'c') return real_array(op, v).item<double>();
@@ -175,7 +137,7 @@ array scaled_normal(raw::RandomState& g, double loc, double scale, const Dims& s
 array scaled_normal(raw::Generator& g, double loc, double scale, const Dims& size) {
   Draw d = draw_of(Draw::Kind::normal, DType::float64, loc, scale);
   d.scaled = true;
-  return filled<double>(g.bits(), d, size, [&](std::size_t n, double* out) {
+  return drawn<double>(g.bits(), d, size, [&](std::size_t n, double* out) {
     in_pieces(g.bits(), n, out, [&](std::size_t k, double* to) { g.normal(loc, scale, k, to); });
   });
 }
@@ -183,7 +145,7 @@ array scaled_normal(raw::Generator& g, double loc, double scale, const Dims& siz
 array unscaled_normal(raw::RandomState& g, const Dims& size) { return scaled_normal(g, 0.0, 1.0, size); }
 template <class T = double>
 array unscaled_normal(raw::Generator& g, const Dims& size) {
-  return filled<T>(g.bits(), draw_of(Draw::Kind::normal, dtype_of<T>), size, [&](std::size_t n, T* out) {
+  return drawn<T>(g.bits(), draw_of(Draw::Kind::normal, dtype_of<T>), size, [&](std::size_t n, T* out) {
     in_pieces(g.bits(), n, out, [&](std::size_t k, T* to) { g.standard_normal(k, to); });
   });
 }
@@ -246,64 +208,14 @@ Bound bound_of(const arg& v) {
   return {static_cast<i128>(std::clamp(d, -0x1p100, 0x1p100)), nullptr};
 }
 
-// Permutations and choices --------------------------------------------------------------------------------------------
-
-template <class Stream>
-array indices(Stream& g, std::int64_t n) {
-  return filled<std::int64_t>({std::max<std::int64_t>(n, 0)},
-                              [&](std::size_t count, std::int64_t* out) { g.permutation(count, out); });
-}
-
-template <class Stream>
-array permutation_of(Stream& g, const array& a, int axis) {
-  graph::Lock lock;
-  axis = api::normalize_axis("permutation", axis, a.ndim());
-  const index rows[] = {indices(g, a.shape()[axis])};
-  return moveaxis(moveaxis(a, {axis}, {0}).at(rows), {0}, {axis});
-}
-
-template <class Stream>
-void shuffle_of(Stream& g, const array& a, int axis) {
-  graph::Lock lock;
-  axis = api::normalize_axis("shuffle", axis, a.ndim());
-  api::require_writeable("shuffle", a);
-  if (a.size() == 0) return;
-  if (a.ndim() == 1 && graph::writing_place(a, kCpu).is_cpu()) {
-    g.shuffle(static_cast<std::size_t>(a.size()), static_cast<std::size_t>(a.itemsize()), a.strides()[0],
-              graph::write_pointer(a));
-    return;
-  }
-  const array rows = moveaxis(a, {axis}, {0});
-  const index order[] = {indices(g, a.shape()[axis])};
-  rows.assign(rows.at(order));
-}
-
-template <class Stream>
-array choice_of(Stream& g, std::int64_t population, const Dims& size, const choice_options& o) {
-  graph::Lock lock;
-  Choice c{population, o.replace, o.shuffle, {}};
-  std::vector<double> p;
-  if (o.p) {
-    if (o.p->ndim() != 1) value_error("choice", "p must be 1-dimensional; got shape " + to_string(o.p->shape()));
-    p = real_array("choice", *o.p).template to_vector<double>();
-    if (p.empty() && population > 0) value_error("choice", "p must not be empty");
-    c.p = p;
-    if (o.p->dtype() == DType::float32) c.tolerance = std::sqrt(0x1p-23);
-    if (o.p->dtype() == DType::float16) c.tolerance = std::sqrt(0x1p-10);
-  }
-  return filled<std::int64_t>(size, [&](std::size_t n, std::int64_t* out) { g.choice(c, n, out); });
-}
-
-template <class Stream>
-std::vector<std::uint8_t> bytes_of(Stream& g, std::int64_t n) {
-  graph::Lock lock;
-  if (n < 0) value_error("bytes", "the number of bytes must not be negative; got " + std::to_string(n));
-  std::vector<std::uint8_t> out(static_cast<std::size_t>(n));
-  g.bytes(out.size(), out.data());
-  return out;
-}
-
 }  // namespace
+
+array real_array(std::string_view op, const arg& v) {
+  array a = api::as_array(v);
+  if (!can_cast_safely(a.dtype(), DType::float64) && !is_integer(a.dtype()))
+    throw TypeError("[" + std::string(op) + "] parameters must be real; got dtype " + std::string(name(a.dtype())));
+  return a.dtype() == DType::float64 ? a : graph::cast(a, DType::float64);
+}
 
 IntType int_type(std::string_view op, DType t) {
   static constexpr IntType kTypes[] = {IntType::kBool,   IntType::kInt8,   IntType::kInt16,
@@ -334,16 +246,8 @@ array integers(std::string_view op, AnyBitStream& bits, Method method, Bound low
     d.offset = bounds.offset;
     d.last = bounds.range;
     d.masked = method == Method::kMasked;
-    return filled<void>(bits, d, shape, [&](std::size_t n, void* out) {
-      const auto size = static_cast<std::size_t>(itemsize(t));
-      const auto fill = [&](std::size_t k, char* to) {
-        std::visit([&](auto& g) { fill_integers(g, type, bounds, method, k / size, to); }, bits);
-      };
-      // Several small integers come from one draw, which no piece may cut.
-      if (size >= 4)
-        in_pieces(bits, n * size, static_cast<char*>(out), fill);
-      else
-        fill(n * size, static_cast<char*>(out));
+    return drawn<void>(bits, d, shape, [&](std::size_t n, void* out) {
+      endable(bits, [&] { std::visit([&](auto& g) { fill_integers(g, type, bounds, method, n, out); }, bits); });
     });
   }
   const std::vector<i128> from = values_of(op, low, shape), to = values_of(op, high, shape);
@@ -358,9 +262,22 @@ array integers(std::string_view op, AnyBitStream& bits, Method method, Bound low
 
 // RandomState ---------------------------------------------------------------------------------------------------------
 
-RandomState::RandomState() : RandomState(0u) { seed(); }
-RandomState::RandomState(std::uint32_t seed) : stream_(std::make_shared<raw::RandomState>(seed)) {}
-RandomState::RandomState(std::span<const std::uint32_t> key) : RandomState(0u) { seed(key); }
+RandomState::RandomState(const BitGenerator& bits)
+    : bits_(bits), stream_(std::make_shared<raw::RandomState>(bits.stream())) {}
+RandomState::RandomState() : RandomState(MT19937()) { seed(); }
+RandomState::RandomState(std::uint32_t seed) : RandomState(MT19937(0)) { this->seed(seed); }
+RandomState::RandomState(std::span<const std::uint32_t> key) : RandomState(MT19937(0)) { seed(key); }
+
+RandomState::State RandomState::get_state() const {
+  graph::Lock lock;
+  const auto& g = stream_->gauss();
+  return {bits_.state(), g.has_gauss, g.gauss};
+}
+void RandomState::set_state(const State& s) {
+  graph::Lock lock;
+  bits_.set_state(s.bits);
+  stream_->set_gauss({s.has_gauss, s.gauss});
+}
 
 void RandomState::seed() {
   graph::Lock lock;
@@ -369,10 +286,12 @@ void RandomState::seed() {
 void RandomState::seed(std::uint32_t seed) {
   graph::Lock lock;
   stream_->seed(seed);
+  bits_.forget_seed();
 }
 void RandomState::seed(std::span<const std::uint32_t> key) {
   graph::Lock lock;
   stream_->seed(key);
+  bits_.forget_seed();
 }
 
 array RandomState::random_sample(const Dims& size) {
@@ -393,7 +312,9 @@ array RandomState::standard_normal(const Dims& size) {
 namespace {
 
 array exponential_of(raw::RandomState& g, const arg& scale, const Size& size) {
-  return exponential(scale, size, [&](std::size_t n, double* out) { g.standard_exponential(n, out); });
+  return exponential(scale, size, [&](std::size_t n, double* out) {
+    in_pieces(g.bits(), n, out, [&](std::size_t k, double* to) { g.standard_exponential(k, to); });
+  });
 }
 array exponential_of(raw::Generator& g, const arg& scale, const Size& size) {
   return exponential(scale, size, [&](std::size_t n, double* out) {
@@ -425,18 +346,10 @@ array RandomState::randint(const arg& low, const arg& high, const Dims& size, DT
   return integers("randint", stream_->bits(), Method::kMasked, bound_of(low), bound_of(high), false, size, t);
 }
 
-array RandomState::permutation(std::int64_t n) {
-  graph::Lock lock;
-  return indices(*stream_, n);
-}
-array RandomState::permutation(const array& a) { return permutation_of(*stream_, a, 0); }
-void RandomState::shuffle(const array& a) { shuffle_of(*stream_, a, 0); }
-array RandomState::choice(std::int64_t population, const Dims& size, const choice_options& o) {
-  return choice_of(*stream_, population, size, o);
-}
-std::vector<std::uint8_t> RandomState::bytes(std::int64_t n) { return bytes_of(*stream_, n); }
-
 // Generator -----------------------------------------------------------------------------------------------------------
+
+Generator::Generator(const BitGenerator& bits)
+    : bits_(bits), stream_(std::make_shared<raw::Generator>(bits.stream())) {}
 
 array Generator::random(const Dims& size, DType t) {
   graph::Lock lock;
@@ -463,7 +376,9 @@ array Generator::standard_exponential(const Dims& size, DType t, bool inversion)
   graph::Lock lock;
   require_float("standard_exponential", t);
   const auto method = inversion ? ExponentialMethod::kInversion : ExponentialMethod::kZiggurat;
-  auto fill = [&](std::size_t n, auto* out) { stream_->standard_exponential(method, n, out); };
+  auto fill = [&](std::size_t n, auto* out) {
+    in_pieces(stream_->bits(), n, out, [&](std::size_t k, auto* to) { stream_->standard_exponential(method, k, to); });
+  };
   return t == DType::float64 ? filled<double>(size, fill) : filled<float>(size, fill);
 }
 array Generator::exponential(const arg& scale) { return exponential_of(*stream_, scale, {}); }
@@ -477,30 +392,16 @@ array Generator::integers(const arg& low, const arg& high, const Dims& size, DTy
                           t);
 }
 
-array Generator::permutation(std::int64_t n) {
-  graph::Lock lock;
-  return indices(*stream_, n);
-}
-array Generator::permutation(const array& a, int axis) { return permutation_of(*stream_, a, axis); }
-void Generator::shuffle(const array& a, int axis) { shuffle_of(*stream_, a, axis); }
-array Generator::choice(std::int64_t population, const Dims& size, const choice_options& o) {
-  return choice_of(*stream_, population, size, o);
-}
-std::vector<std::uint8_t> Generator::bytes(std::int64_t n) { return bytes_of(*stream_, n); }
-
-std::vector<Generator> Generator::spawn(std::int64_t n) {
-  graph::Lock lock;
-  if (n < 0) value_error("spawn", "the number of children must not be negative; got " + std::to_string(n));
+std::vector<Generator> Generator::spawn(std::int64_t n) const {
   std::vector<Generator> children;
-  for (raw::Generator& child : stream_->spawn(static_cast<std::size_t>(n)))
-    children.emplace_back(std::make_shared<raw::Generator>(std::move(child)));
+  for (const BitGenerator& bits : bits_.spawn(n)) children.emplace_back(bits);
   return children;
 }
 
-Generator default_rng() { return Generator(std::make_shared<raw::Generator>(SeedSequence::from_os())); }
-Generator default_rng(std::uint64_t seed) { return Generator(std::make_shared<raw::Generator>(SeedSequence(seed))); }
+Generator default_rng() { return Generator(PCG64()); }
+Generator default_rng(std::uint64_t seed) { return Generator(PCG64(seed)); }
 Generator default_rng(std::span<const std::uint32_t> entropy) {
-  return Generator(std::make_shared<raw::Generator>(SeedSequence({entropy.begin(), entropy.end()})));
+  return default_rng(SeedSequence({entropy.begin(), entropy.end()}));
 }
 
 // The functions of numpy.random ---------------------------------------------------------------------------------------
@@ -518,7 +419,7 @@ array torch_uniform(const Dims& size, float low, float high, std::uint64_t seed)
                         ", high " + std::to_string(high));
   const Mt19937 start = torch_manual_seed(seed);
   AnyBitStream bits = start;
-  return filled<float>(
+  return drawn<float>(
       bits, draw_of(Draw::Kind::torch, DType::float32, low, range), size, [&](std::size_t n, float* out) {
         cpu_backend().parallel(static_cast<std::int64_t>(n), kPart<Mt19937>, [&](std::int64_t from, std::int64_t to) {
           torch_uniform_f32_at(start, static_cast<std::uint64_t>(from), low, high, static_cast<std::size_t>(to - from),

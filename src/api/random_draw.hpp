@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "backend/backend.hpp"
 #include "core/interrupt.hpp"
@@ -25,6 +26,9 @@ bool draw_on(DeviceBackend& device, AnyBitStream& bits, Draw d, std::int64_t n, 
 /// The same for RandomState's normal deviates, of which one may be left from before, and one be left over.
 bool polar_on(DeviceBackend& device, raw::RandomState& state, double loc, double scale, std::int64_t n, double* out);
 
+/// A real parameter as float64. Throws TypeError for a complex one.
+array real_array(std::string_view op, const arg& v);
+
 /// A new array in C order: on_device(device, n, out) where it is placed on one that can, else on_host(n, out).
 template <class OnDevice, class OnHost>
 array made(const Dims& size, DType t, OnDevice&& on_device, OnHost&& on_host) {
@@ -41,6 +45,35 @@ array made(const Dims& size, DType t, OnDevice&& on_device, OnHost&& on_host) {
   const interrupt::Scope scope(true);  // memory fresh from the system takes long, too
   array a = empty(size, t);
   on_host(static_cast<std::size_t>(n), graph::write_pointer(a));
+  return a;
+}
+
+/// f(), which may be ended where it polls: then `bits` is as it was. For work on fresh memory.
+template <class F>
+void endable(AnyBitStream& bits, F&& f) {
+  const interrupt::Scope scope(true);
+  const AnyBitStream before = bits;
+  try {
+    f();
+  } catch (const Interrupted&) {
+    bits = before;
+    throw;
+  }
+}
+
+/// fill(n, out) in pieces, between which it may be ended. For draws that give the same in one call and in several.
+template <class T, class Fill>
+void in_pieces(AnyBitStream& bits, std::size_t n, T* out, Fill&& fill) {
+  if (n < 1 << 20) return fill(n, out);
+  endable(bits, [&] { interrupt::polled(n, [&](std::size_t from, std::size_t to) { fill(to - from, out + from); }); });
+}
+
+/// A new array whose elements are written, in C order, by fill(n, out).
+template <class T, class Fill>
+array filled(const Dims& size, Fill&& fill) {
+  const interrupt::Scope scope(true);  // memory fresh from the system takes long, too
+  array a = empty(size, dtype_of<T>);
+  fill(static_cast<std::size_t>(a.size()), static_cast<T*>(graph::write_pointer(a)));
   return a;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <functional>
 
 namespace galop::interrupt {
@@ -29,6 +30,16 @@ extern constinit thread_local Job* job __attribute__((tls_model("initial-exec"))
 /// A place where work may stop. Called every few microseconds or milliseconds of it, from whichever thread.
 inline void poll() {
   if (job) job->poll();
+}
+
+/// body(from, to) for pieces of 0 … n, with a place to stop before each: for loops of some nanoseconds a step.
+template <class Body>
+void polled(std::size_t n, Body&& body) {
+  constexpr std::size_t kPiece = 1 << 18;
+  for (std::size_t from = 0; from < n; from += kPiece) {
+    poll();
+    body(from, n - from < kPiece ? n : from + kPiece);
+  }
 }
 
 /// Makes the caller's work one that may be ended, if the thread has a check, or one that may not, as it is outside of

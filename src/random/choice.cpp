@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/interrupt.hpp"
 #include "random/bounded.hpp"
 #include "random/errors.hpp"
 #include "random/integers.hpp"
@@ -84,7 +85,9 @@ template <class G>
 void weighted(G& g, std::span<const double> p, std::size_t n, std::int64_t* out) {
   const std::vector<double> cdf = distribution_function(p);
   draw(g, n, [&](auto& stream) {
-    for (std::size_t i = 0; i < n; ++i) out[i] = inverse(cdf, stream.next_double());
+    interrupt::polled(n, [&](std::size_t from, std::size_t to) {
+      for (std::size_t i = from; i < to; ++i) out[i] = inverse(cdf, stream.next_double());
+    });
   });
 }
 
@@ -100,12 +103,14 @@ void weighted_without_replacement(G& g, std::span<const double> p, std::size_t n
     for (std::size_t i = 0; i < found; ++i) weights[static_cast<std::size_t>(out[i])] = 0;
     const std::vector<double> cdf = distribution_function(weights);
     std::fill(seen.begin(), seen.end(), false);
-    for (const double value : u) {
-      const std::int64_t index = inverse(cdf, value);
-      if (seen[static_cast<std::size_t>(index)]) continue;
-      seen[static_cast<std::size_t>(index)] = true;
-      out[found++] = index;
-    }
+    interrupt::polled(u.size(), [&](std::size_t from, std::size_t to) {
+      for (std::size_t i = from; i < to; ++i) {
+        const std::int64_t index = inverse(cdf, u[i]);
+        if (seen[static_cast<std::size_t>(index)]) continue;
+        seen[static_cast<std::size_t>(index)] = true;
+        out[found++] = index;
+      }
+    });
   }
 }
 
@@ -122,13 +127,15 @@ void floyd(S& stream, std::uint64_t population, std::size_t n, std::int64_t* out
     while (taken[at] != none && taken[at] != index) at = (at + 1) & mask;
     return taken[at];
   };
-  for (std::size_t i = 0; i < n; ++i) {
-    const std::uint64_t j = population - n + i;
-    std::uint64_t index = bounded::lemire_index(stream, j);
-    if (slot(index) == index) index = j;
-    slot(index) = index;
-    out[i] = static_cast<std::int64_t>(index);
-  }
+  interrupt::polled(n, [&](std::size_t from, std::size_t to) {
+    for (std::size_t i = from; i < to; ++i) {
+      const std::uint64_t j = population - n + i;
+      std::uint64_t index = bounded::lemire_index(stream, j);
+      if (slot(index) == index) index = j;
+      slot(index) = index;
+      out[i] = static_cast<std::int64_t>(index);
+    }
+  });
 }
 
 template <class G>

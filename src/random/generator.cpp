@@ -2,26 +2,12 @@
 
 #include "random/generator.hpp"
 
-#include <type_traits>
-
 #include "random/errors.hpp"
 #include "random/normal.hpp"
 #include "random/permute.hpp"
 #include "random/uniform.hpp"
 
 namespace galop::random::raw {
-
-std::vector<Generator> Generator::spawn(std::size_t n) {
-  if (!seed_) value_error("spawn", "the bit generator was not made from a seed sequence, so it has no children");
-  std::vector<Generator> children;
-  children.reserve(n);
-  for (SeedSequence& seed : seed_->spawn(n)) {
-    std::visit(
-        [&](const auto& g) { children.emplace_back(AnyBitStream(std::decay_t<decltype(g)>(seed)), std::move(seed)); },
-        *bits_);
-  }
-  return children;
-}
 
 void Generator::random(std::size_t n, double* out) {
   std::visit([=](auto& g) { fill_random(g, n, out); }, *bits_);

@@ -5,9 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <utility>
-#include <vector>
 
 #include "random/bit_stream.hpp"
 #include "random/choice.hpp"
@@ -20,19 +18,13 @@ namespace galop::random::raw {
 class Generator {
  public:
   // default_rng(seed): PCG64.
-  explicit Generator(SeedSequence seed) : Generator(AnyBitStream(Pcg64(seed)), seed) {}
-  // Over a bit stream, its own or one that it shares; with the sequence that seeded it, the generator can spawn.
-  explicit Generator(const AnyBitStream& bits, std::optional<SeedSequence> seed = std::nullopt)
-      : Generator(std::make_shared<AnyBitStream>(bits), std::move(seed)) {}
-  explicit Generator(std::shared_ptr<AnyBitStream> bits, std::optional<SeedSequence> seed = std::nullopt)
-      : bits_(std::move(bits)), seed_(std::move(seed)) {}
+  explicit Generator(const SeedSequence& seed) : Generator(AnyBitStream(Pcg64(seed))) {}
+  // Over a bit stream, its own or one that it shares.
+  explicit Generator(const AnyBitStream& bits) : Generator(std::make_shared<AnyBitStream>(bits)) {}
+  explicit Generator(std::shared_ptr<AnyBitStream> bits) : bits_(std::move(bits)) {}
 
   AnyBitStream& bits() { return *bits_; }
   const AnyBitStream& bits() const { return *bits_; }
-  const std::optional<SeedSequence>& seed_sequence() const { return seed_; }
-
-  // n generators of the same kind from children of the seed sequence. ValueError where there is none.
-  std::vector<Generator> spawn(std::size_t n);
 
   // Each fills n elements at out. Exceptions leave the state as it was.
   void random(std::size_t n, double* out);
@@ -55,7 +47,6 @@ class Generator {
 
  private:
   std::shared_ptr<AnyBitStream> bits_;
-  std::optional<SeedSequence> seed_;
 };
 
 }  // namespace galop::random::raw

@@ -6,6 +6,7 @@
 #include <limits>
 #include <string>
 
+#include "core/interrupt.hpp"
 #include "random/bounded.hpp"
 #include "random/errors.hpp"
 
@@ -41,8 +42,7 @@ std::string decimal(i128 value) {
 }
 
 template <class U, BitStream S>
-void fill(S& stream, U offset, U range, Method method, std::size_t n, U* out) {
-  Parts<U> parts;
+void fill(S& stream, Parts<U>& parts, U offset, U range, Method method, std::size_t n, U* out) {
   if (range == std::numeric_limits<U>::max()) {
     for (std::size_t i = 0; i < n; ++i) out[i] = static_cast<U>(offset + parts(stream));
   } else if (method == Method::kMasked) {
@@ -58,7 +58,8 @@ void fill(S& stream, U offset, U range, Method method, std::size_t n, U* out) {
 template <BitStream S>
 void fill_wide(S& stream, Bounds bounds, Method method, std::size_t n, std::uint64_t* out) {
   if (bounds.range > 0xffffffffu) {
-    fill(stream, bounds.offset, bounds.range, method, n, out);
+    Parts<std::uint64_t> whole;
+    fill(stream, whole, bounds.offset, bounds.range, method, n, out);
     return;
   }
   const auto range = static_cast<std::uint32_t>(bounds.range);
@@ -163,15 +164,21 @@ void fill_integers(G& g, IntType type, Bounds bounds, Method method, std::size_t
     if (type == IntType::kBool) {
       Bits bits;
       auto* p = static_cast<std::uint8_t*>(out);
-      for (std::size_t i = 0; i < n; ++i) p[i] = bits(stream);
+      interrupt::polled(n, [&](std::size_t from, std::size_t to) {
+        for (std::size_t i = from; i < to; ++i) p[i] = bits(stream);
+      });
       return;
     }
     by_width(item_size(type), out, [&](auto* p) {
       using U = std::remove_pointer_t<decltype(p)>;
       if constexpr (sizeof(U) == 8) {
-        fill_wide(stream, bounds, method, n, p);
+        interrupt::polled(
+            n, [&](std::size_t from, std::size_t to) { fill_wide(stream, bounds, method, to - from, p + from); });
       } else {
-        fill(stream, static_cast<U>(bounds.offset), static_cast<U>(bounds.range), method, n, p);
+        Parts<U> parts;  // several small integers come from one draw, across pieces
+        interrupt::polled(n, [&](std::size_t from, std::size_t to) {
+          fill(stream, parts, static_cast<U>(bounds.offset), static_cast<U>(bounds.range), method, to - from, p + from);
+        });
       }
     });
   });

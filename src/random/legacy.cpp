@@ -60,7 +60,7 @@ void polar_normals(G& g, RandomState::Gauss& gauss, double loc, double scale, st
 
 Mt19937& RandomState::twister() {
   auto* mt = std::get_if<Mt19937>(bits_.get());
-  if (mt == nullptr) value_error("seed", "only an MT19937 bit generator can be seeded again; got PCG64");
+  if (mt == nullptr) throw TypeError("[seed] only MT19937 can be seeded again; got PCG64");
   return *mt;
 }
 

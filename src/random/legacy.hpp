@@ -34,7 +34,7 @@ class RandomState {
   const Gauss& gauss() const { return gauss_; }
   void set_gauss(const Gauss& gauss) { gauss_ = gauss; }
 
-  // Back to a fresh MT19937. ValueError where the bit stream is another, or the array is empty.
+  // Back to a fresh MT19937. TypeError where the bit stream is another, ValueError where the array is empty.
   void seed(std::uint32_t seed);
   void seed(std::span<const std::uint32_t> key);
   void seed_from_os();

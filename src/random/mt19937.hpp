@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <span>
 
+#include "galop/seed_sequence.hpp"
 #include "random/mt19937_block.hpp"
-#include "random/seed_sequence.hpp"
 
 namespace galop::random {
 

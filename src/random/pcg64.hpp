@@ -5,8 +5,8 @@
 #include <bit>
 #include <cstdint>
 
+#include "galop/seed_sequence.hpp"
 #include "random/int128.hpp"
-#include "random/seed_sequence.hpp"
 
 namespace galop::random {
 

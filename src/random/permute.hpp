@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/interrupt.hpp"
 #include "random/bit_stream.hpp"
 #include "random/bounded.hpp"
 
@@ -14,7 +15,10 @@ namespace galop::random {
 // too.
 template <BitStream S, class Swap>
 void shuffle_swaps(S& stream, std::size_t n, Swap&& swap) {
-  for (std::size_t i = n; i-- > 1;) swap(i, static_cast<std::size_t>(bounded::masked_index(stream, i)));
+  if (n < 2) return;
+  interrupt::polled(n - 1, [&](std::size_t from, std::size_t to) {
+    for (std::size_t i = n - from; i-- > n - to;) swap(i, static_cast<std::size_t>(bounded::masked_index(stream, i)));
+  });
 }
 
 // n items of item_size bytes, `stride` bytes apart (negative too), first at data. Items do not overlap.
@@ -29,12 +33,15 @@ void permutation(G& g, std::size_t n, std::int64_t* out);
 // method.
 template <BitStream S>
 void shuffle_tail(S& stream, std::size_t n, std::size_t first, std::int64_t* data) {
-  for (std::size_t i = n; i-- > first;) {
-    const auto j = static_cast<std::size_t>(bounded::lemire_index(stream, i));
-    const std::int64_t kept = data[j];
-    data[j] = data[i];
-    data[i] = kept;
-  }
+  if (n <= first) return;
+  interrupt::polled(n - first, [&](std::size_t from, std::size_t to) {
+    for (std::size_t i = n - from; i-- > n - to;) {
+      const auto j = static_cast<std::size_t>(bounded::lemire_index(stream, i));
+      const std::int64_t kept = data[j];
+      data[j] = data[i];
+      data[i] = kept;
+    }
+  });
 }
 
 }  // namespace galop::random

@@ -1,6 +1,6 @@
 // NumPy's SeedSequence: the mixing of entropy into a pool and the drawing of seeds from it.
 
-#include "random/seed_sequence.hpp"
+#include "galop/seed_sequence.hpp"
 
 #include <random>
 #include <utility>
@@ -54,15 +54,10 @@ std::vector<std::uint32_t> mixed_pool(std::vector<std::uint32_t> words, const st
 
 }  // namespace
 
-std::vector<std::uint32_t> os_entropy(std::size_t n) {
-  std::random_device device;
-  std::vector<std::uint32_t> words(n);
-  for (std::uint32_t& word : words) word = device();
-  return words;
-}
-
 SeedSequence SeedSequence::from_os(std::size_t pool_size) {
-  std::vector<std::uint32_t> words = os_entropy(pool_size);
+  std::random_device device;
+  std::vector<std::uint32_t> words(pool_size);
+  for (std::uint32_t& word : words) word = device();
   while (words.size() > 1 && words.back() == 0) words.pop_back();  // as one integer would be cut
   return SeedSequence(std::move(words), {}, pool_size);
 }
@@ -78,7 +73,7 @@ SeedSequence::SeedSequence(std::vector<std::uint32_t> entropy, std::vector<std::
 
 SeedSequence::SeedSequence(std::uint64_t entropy) : SeedSequence(words_of(entropy)) {}
 
-std::vector<std::uint32_t> SeedSequence::words_of(u128 value) {
+std::vector<std::uint32_t> SeedSequence::words_of(std::uint64_t value) {
   std::vector<std::uint32_t> words;
   do {
     words.push_back(static_cast<std::uint32_t>(value));

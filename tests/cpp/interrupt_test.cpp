@@ -88,7 +88,8 @@ TEST(Interrupt, ProductsAndGathers) {
 }
 
 TEST(Interrupt, AStreamOfRandomNumbersIsWhereItWas) {
-  const auto draws = [](gp::random::Generator& g, int kind) {
+  const gp::array p({0.25, 0.25, 0.5});
+  const auto draws = [&p](gp::random::Generator& g, int kind) {
     const gp::Dims size{2'000'000};
     switch (kind) {
       case 0:
@@ -97,11 +98,25 @@ TEST(Interrupt, AStreamOfRandomNumbersIsWhereItWas) {
         return g.standard_normal(size);
       case 2:
         return g.integers(0, 1000, size);
-      default:
+      case 3:
         return g.exponential(1.0, size);
+      case 4:
+        return g.integers(0, 200, size, gp::DType::uint8);
+      case 5:
+        return g.integers(0, 2, size, gp::DType::bool_);
+      case 6:
+        return g.permutation(size[0]);
+      case 7:
+        return g.choice(1000, size);
+      case 8:
+        return g.choice(3, size, {.p = &p});
+      case 9:
+        return g.choice(3'000'000, size, {.replace = false});
+      default:
+        return g.bit_generator().random_raw(size);
     }
   };
-  for (int kind = 0; kind < 4; ++kind) {
+  for (int kind = 0; kind <= 10; ++kind) {
     auto one = gp::random::default_rng(7), other = gp::random::default_rng(7);
     {
       const Ends ends(2);

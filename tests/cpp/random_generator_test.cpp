@@ -23,7 +23,7 @@ class GeneratorTest : public ::testing::TestWithParam<const char*> {
   Generator fresh() const {
     const SeedSequence seed(20240229);
     if (std::string(GetParam()) == "pcg64") return Generator(seed);
-    return Generator(AnyBitStream(Mt19937(seed)), seed);
+    return Generator(AnyBitStream(Mt19937(seed)));
   }
 
   template <class T, class Fill>
@@ -175,21 +175,6 @@ TEST_P(GeneratorTest, CallsInterleave) {
   }
   EXPECT_EQ(hash, expected_hash(named("interleaved")));
   EXPECT_EQ(hash_of(g.bits()), expected_hash(named("interleaved_state")));
-}
-
-TEST_P(GeneratorTest, SpawnsTheSeedSequencesChildren) {
-  Generator g = fresh();
-  SeedSequence seed(20240229);
-  const std::vector<SeedSequence> seeds = seed.spawn(2);
-  const std::vector<Generator> children = g.spawn(2);
-  EXPECT_EQ(children[1].bits().index(), g.bits().index());
-  if (std::holds_alternative<Pcg64>(g.bits())) {
-    EXPECT_EQ(hash_of(children[1].bits()), hash_of(Pcg64(seeds[1]).state()));
-  } else {
-    EXPECT_EQ(hash_of(children[1].bits()), hash_of(Mt19937(seeds[1]).state()));
-  }
-  Generator unseeded(g.bits());
-  EXPECT_THROW(unseeded.spawn(1), ValueError);
 }
 
 TEST_P(GeneratorTest, ErrorsLeaveTheStateAlone) {

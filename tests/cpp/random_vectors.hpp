@@ -176,6 +176,22 @@ inline constexpr Hash kHashes[] = {
     {"legacy.choice_p", 0x2aeb09f2bb54b411u},
     {"legacy.choice_rare", 0x402a700cc941cfc8u},
     {"legacy.choice_all", 0x115488c6ad5bfea2u},
+    {"pcg64.raw", 0x5ac784f79f4709d7u},
+    {"pcg64.spawned", 0xe236d28d907da778u},
+    {"pcg64.jumped_draws", 0x50978dd9feb19b37u},
+    {"pcg64.choice_rows", 0xe2834e7129928e99u},
+    {"pcg64.choice_columns", 0x707b31fbde3e355eu},
+    {"pcg64.permuted_columns", 0x71aa3eadf1551390u},
+    {"mt19937.raw", 0xc186a67f5da08c35u},
+    {"mt19937.spawned", 0xcde99fced716b925u},
+    {"mt19937.jumped_draws", 0xc6a0a63b4e96b3dfu},
+    {"mt19937.choice_rows", 0x2a8747bd89fd35bdu},
+    {"mt19937.choice_columns", 0x7bbd18faac762f0cu},
+    {"mt19937.permuted_columns", 0xef7e887cabf6b350u},
+    {"pcg64.back", 0x50c90715b2bba46eu},
+    {"legacy.get_state", 0x9840ecc4b612ea5du},
+    {"legacy.choice_array", 0xe747c1700f34dce7u},
+    {"legacy.over_pcg64", 0xabbb8434bf4ea2a8u},
 };
 
 struct Samples { const char* name; double value[8]; };

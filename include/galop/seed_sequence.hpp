@@ -1,5 +1,4 @@
 // NumPy's SeedSequence: turns any number of entropy words into well mixed seeds, and spawns independent children.
-
 #pragma once
 
 #include <cstddef>
@@ -7,30 +6,30 @@
 #include <span>
 #include <vector>
 
-#include "random/int128.hpp"
-
 namespace galop::random {
 
+/// Mixes entropy into the seeds of bit generators, with NumPy's words. A copy counts its own children.
 class SeedSequence {
  public:
   static constexpr std::size_t kPoolSize = 4;
 
-  // Entropy from the operating system: pool_size words, kept in entropy().
+  /// Entropy from the operating system: pool_size words, kept in entropy().
   static SeedSequence from_os(std::size_t pool_size = kPoolSize);
 
-  // entropy: 32-bit words, the low word of each integer first; one integer 0 is one word 0. spawn_key likewise.
-  // ValueError for a pool of fewer than four words.
+  /// Entropy as 32-bit words, the low word of each integer first; one integer 0 is one word 0. The spawn key likewise.
+  /// Throws ValueError for a pool of fewer than four words.
   explicit SeedSequence(std::vector<std::uint32_t> entropy, std::vector<std::uint32_t> spawn_key = {},
                         std::size_t pool_size = kPoolSize, std::uint32_t children_spawned = 0);
   explicit SeedSequence(std::uint64_t entropy);
 
-  // The words of a non-negative integer as NumPy takes them: at least one, no leading zero words.
-  static std::vector<std::uint32_t> words_of(u128 value);
+  /// The words of an integer as NumPy takes them: at least one, no leading zero words.
+  static std::vector<std::uint32_t> words_of(std::uint64_t value);
 
-  std::vector<std::uint32_t> generate_state32(std::size_t n_words) const;
-  std::vector<std::uint64_t> generate_state64(std::size_t n_words) const;
+  /// n words that depend on entropy and spawn key alone: generate_state(n, np.uint32), and of np.uint64.
+  std::vector<std::uint32_t> generate_state32(std::size_t n) const;
+  std::vector<std::uint64_t> generate_state64(std::size_t n) const;
 
-  // n children that no other call of this sequence gives again.
+  /// n children that no other call of this sequence gives again.
   std::vector<SeedSequence> spawn(std::size_t n);
 
   const std::vector<std::uint32_t>& entropy() const { return entropy_; }
@@ -44,8 +43,5 @@ class SeedSequence {
   std::uint32_t children_spawned_;
   std::vector<std::uint32_t> pool_;
 };
-
-// n words from the operating system's random device.
-std::vector<std::uint32_t> os_entropy(std::size_t n);
 
 }  // namespace galop::random
