@@ -105,6 +105,18 @@ Quick quick(Op op, std::span<const arg> in) {
   return {r.release(), &shape, result};
 }
 
+std::optional<array> quick_later(Op op, std::span<const arg> in, const array* out) {
+  Operands operands;
+  if (!take(op, in, operands)) return std::nullopt;
+  const DType t = operands.like->dtype(), result = result_dtype(op, 0, t);
+  const Dims& shape = operands.like->shape();
+  if (out && (out->dtype() != result || !(out->shape() == shape))) return std::nullopt;
+  const auto taken = std::span(operands.in).first(in.size());
+  for (const MapOperand& m : taken)
+    if (m.a && !(m.a->shape() == shape)) return std::nullopt;
+  return graph::map_later(op, 0, t, result, taken, shape);
+}
+
 bool quick_into(Op op, std::span<const arg> in, const array& out) {
   Operands operands;
   if (!out.writeable() || !take(op, in, operands)) return false;
@@ -117,13 +129,19 @@ bool quick_into(Op op, std::span<const arg> in, const array& out) {
 }  // namespace api
 
 array ufunc::one(std::span<const arg> in, const ufunc_options& o) const {
-  if (!o.out[0] && !o.where && !o.dtype)
+  if (!o.out[0] && !o.where && !o.dtype) {
     if (const api::Quick r = api::quick(op_, in)) return r;
+    if (std::optional<array> r = api::quick_later(op_, in)) return *std::move(r);
+  }
   return call(in, o)[0];
 }
 
 void ufunc::into(const array& out, std::span<const arg> in) const {
   if (api::quick_into(op_, in, out)) return;
+  if (out.writeable()) {
+    graph::Lock lock;  // over both: a policy that stops the program does so after the write
+    if (std::optional<array> r = api::quick_later(op_, in, &out)) return graph::assign(out, *std::move(r));
+  }
   ufunc_options o;
   o.out[0] = &out;
   call(in, o);

@@ -1,6 +1,7 @@
 // The short way of element-wise calls without options over small arrays.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "core/op.hpp"
@@ -22,7 +23,10 @@ struct Quick {
 /// The operation over one or two operands: small arrays of one dtype and shape, ready on the host, and numbers that
 /// dtype holds.
 Quick quick(Op op, std::span<const arg> in);
-/// The same into an array of that dtype and shape; false when the call takes the general way.
+/// The same over arrays of any size, ready or not and however they lie: a new array, perhaps to be computed.
+/// `out`, unless null, must have its dtype and shape.
+std::optional<array> quick_later(Op op, std::span<const arg> in, const array* out = nullptr);
+/// The operation over small arrays into an array of that dtype and shape; false when the call takes the general way.
 bool quick_into(Op op, std::span<const arg> in, const array& out);
 
 }  // namespace galop::api

@@ -223,6 +223,9 @@ class HostBackend : public Backend {
   /// `flags` receives the floating-point flags that the operation raised.
   virtual bool run_small(Op op, DType loop, const SmallOperand* operands, void* const* out, std::int64_t n,
                          std::uint8_t& flags) = 0;
+  /// The same, casts among it, with tests for the flags in `watch` alone, on several threads where that pays.
+  virtual bool run_dense(Op op, DType loop, DType result, const SmallOperand* operands, void* const* out,
+                         std::int64_t n, std::uint8_t watch, std::uint8_t& flags) = 0;
   /// n dense, aligned elements as another dtype.
   virtual std::uint8_t cast_small(DType from, DType to, const void* in, void* out, std::int64_t n) = 0;
   /// The fold of n ≥ 1 dense, aligned elements of dtype `from`, accumulated in `loop`, at once; false when the backend

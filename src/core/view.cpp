@@ -114,6 +114,7 @@ Dims memory_order(int ndim, std::span<const View* const> operands) {
 }
 
 Dims keep_order_strides(const Dims& shape, std::int64_t itemsize, std::span<const View* const> operands) {
+  if (shape.size() == 1) return Dims{itemsize};
   Dims order = memory_order(shape.size(), operands);
   Dims strides(shape.size(), 0);
   for (int k = shape.size() - 1; k >= 0; --k) {

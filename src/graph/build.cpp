@@ -47,7 +47,7 @@ bool streams(const Value& v) { return v.ready() ? v.buffer->immutable() : v.stre
 // Links a node to its inputs and applies the limits of laziness.
 array finish(std::unique_ptr<Node> node, DType t, View layout, bool at_once) {
   const std::int64_t bytes = layout.size() * itemsize(t);
-  const Settings s = settings();
+  const Settings& s = settings();
   if (node->kind == Kind::map || node->kind == Kind::reduce) {
     node->policy = faults::policy();
     at_once = at_once || faults::stops(node->policy);
@@ -109,12 +109,16 @@ void require_capacity(std::string_view op, const Dims& shape, DType t) {
                       std::string(name(t)));
 }
 
-Input as_input(const array& a, View view) {
-  Input in;
+void add_input(Node& node, const array& a, View view) {
+  Input& in = node.in.add();
   in.value = a.cell()->value;
   in.view = std::move(view);
   in.dtype = a.dtype();
-  return in;
+}
+void add_input(Node& node, const MapOperand& number) {
+  Input& in = node.in.add();
+  in.dtype = number.t;
+  std::memcpy(in.bits, number.bits, sizeof in.bits);
 }
 
 }  // namespace
@@ -202,9 +206,9 @@ array fill(const Dims& shape, DType t, const void* bits) {
   node->kind = Kind::fill;
   node->loop = t;
   node->domain = shape;
-  node->in.resize(1);
-  node->in[0].dtype = t;
-  std::memcpy(node->in[0].bits, bits, static_cast<std::size_t>(itemsize(t)));
+  Input& in = node->in.add();
+  in.dtype = t;
+  std::memcpy(in.bits, bits, static_cast<std::size_t>(itemsize(t)));
   return finish(std::move(node), t, std::move(layout), false);
 }
 
@@ -223,8 +227,15 @@ array iota(const Dims& shape, const Dims& weights, std::int64_t start) {
 }
 
 array map(Op op, int which, DType loop, DType result, std::span<const MapOperand> operands, const Dims& shape) {
+  {
+    Lock lock;
+    if (Cell* r = map_small(op, loop, result, operands, shape)) return array(r, shape, result);
+  }
+  return map_later(op, which, loop, result, operands, shape);
+}
+
+array map_later(Op op, int which, DType loop, DType result, std::span<const MapOperand> operands, const Dims& shape) {
   Lock lock;
-  if (Cell* r = map_small(op, loop, result, operands, shape)) return array(r, shape, result);
   // What is computed from mapped files need never be in memory as a whole.
   bool streaming = false;
   for (const MapOperand& o : operands) streaming = streaming || (o.a && streams(*o.a->cell()->value));
@@ -232,17 +243,18 @@ array map(Op op, int which, DType loop, DType result, std::span<const MapOperand
     checked_size(info(op).name, shape, itemsize(result));
   else
     require_capacity(info(op).name, shape, result);
-  std::vector<View> views(operands.size());
-  std::vector<const View*> arrays;
+  View views[3];
+  const View* arrays[3];
+  std::size_t many = 0;
   bool at_once = false;
   for (std::size_t i = 0; i < operands.size(); ++i) {
     if (!operands[i].a) continue;
     const array& a = *operands[i].a;
     views[i] = broadcast_view(info(op).name, a.view(), shape);
-    arrays.push_back(&views[i]);
+    arrays[many++] = &views[i];
     at_once = at_once || a.cell()->shared_with_outside();
   }
-  View layout{shape, keep_order_strides(shape, itemsize(result), arrays), 0};
+  View layout{shape, keep_order_strides(shape, itemsize(result), std::span(arrays).first(many)), 0};
   if (layout.size() == 0) return make_empty(layout, result, 0);
   auto node = std::make_unique<Node>();
   node->kind = Kind::map;
@@ -250,16 +262,11 @@ array map(Op op, int which, DType loop, DType result, std::span<const MapOperand
   node->which = static_cast<std::uint8_t>(which);
   node->loop = loop;
   node->domain = shape;
-  node->in.reserve(operands.size());
   for (std::size_t i = 0; i < operands.size(); ++i) {
-    if (operands[i].a) {
-      node->in.push_back(as_input(*operands[i].a, std::move(views[i])));
-    } else {
-      Input in;
-      in.dtype = operands[i].t;
-      std::memcpy(in.bits, operands[i].bits, sizeof in.bits);
-      node->in.push_back(std::move(in));
-    }
+    if (operands[i].a)
+      add_input(*node, *operands[i].a, std::move(views[i]));
+    else
+      add_input(*node, operands[i]);
   }
   return finish(std::move(node), result, std::move(layout), at_once);
 }
@@ -293,13 +300,10 @@ array reduce(Op op, DType loop, DType result, const array& a, std::uint64_t redu
   node->loop = loop;
   node->domain = a.shape();
   node->reduced = reduced;
-  node->in.push_back(as_input(a, a.view()));
+  add_input(*node, a, a.view());
   if (initial) {
     node->has_initial = true;
-    Input in;
-    in.dtype = initial->t;
-    std::memcpy(in.bits, initial->bits, sizeof in.bits);
-    node->in.push_back(std::move(in));
+    add_input(*node, *initial);
   }
   return finish(std::move(node), result, std::move(layout), a.cell()->shared_with_outside());
 }

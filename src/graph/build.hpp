@@ -71,6 +71,8 @@ struct MapOperand {
 /// op over operands that broadcast to `shape`, computed in dtype `loop`, result number `which` stored as `result`.
 /// Lazy; the layout follows the operands (order='K').
 array map(Op op, int which, DType loop, DType result, std::span<const MapOperand> operands, const Dims& shape);
+/// The same without asking whether the result is so small that it is computed now.
+array map_later(Op op, int which, DType loop, DType result, std::span<const MapOperand> operands, const Dims& shape);
 /// The elements as dtype `t`, as a new array (also when the dtype is the same).
 array cast(const array& a, DType t);
 /// Folds the axes in `reduced` with a binary op, accumulating in `loop`; the result has the kept axes. `initial` may be

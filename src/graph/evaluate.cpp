@@ -10,6 +10,7 @@
 #include "core/view.hpp"
 #include "galop/engine.hpp"
 #include "graph/build.hpp"
+#include "graph/lone.hpp"
 #include "graph/place.hpp"
 #include "graph/tiles.hpp"
 
@@ -201,11 +202,15 @@ std::int64_t plan_bytes(const Plan& plan) {
 }
 
 void force(Value& root) {
-  if (root.ready()) return;
+  if (root.ready() || compute_alone(root)) return;
   std::vector<Ref<Value>> stack{Ref(&root)};
   while (!stack.empty()) {
     Value& v = *stack.back();
     if (v.ready()) {
+      stack.pop_back();
+      continue;
+    }
+    if (compute_alone(v)) {
       stack.pop_back();
       continue;
     }

@@ -97,6 +97,8 @@ Device refuse_dead(Device d) {
 
 constinit thread_local Device scope_of_thread;
 
+bool stays_on_host(std::int64_t elements) { return elements < kSmall || !gpus(); }
+
 Device new_wish() { return scope_of_thread.automatic() ? default_wish() : scope_of_thread; }
 
 Device place(const Fusion& f, const Value* also) {

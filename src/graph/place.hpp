@@ -19,6 +19,9 @@ Device new_wish();
 /// Where the plan of `f` runs. `also` is a Value that it reads besides its loads, or writes into.
 Device place(const Fusion& f, const Value* also = nullptr);
 
+/// Whether so many elements, all of whose operands the host has, are computed there when nobody wished for a device.
+bool stays_on_host(std::int64_t elements);
+
 /// Notes that the host's processors ran the plan although the model thought of a GPU: an operand that is used again and
 /// again is worth its copy in the end.
 void note_host_run(const Fusion& f);

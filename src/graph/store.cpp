@@ -21,11 +21,10 @@ Ref<Value> store_node(const array& dst, const array& value) {
   node->loop = value.dtype();
   node->domain = dst.shape();
   node->policy = faults::policy();
-  Input in;
+  Input& in = node->in.add();
   in.value = value.cell()->value;
   in.view = broadcast_view("setitem", value.view(), dst.shape());
   in.dtype = value.dtype();
-  node->in.push_back(std::move(in));
   Ref<Value> v(new Value(dst.dtype(), dst.view(), old.bytes));
   v->wish = scope_device().automatic() ? old.wish : scope_device();
   Value& below = *node->in[0].value;
@@ -183,6 +182,20 @@ bool write_small(const array& dst, const array& value) {
   return true;
 }
 
+// A result that is still to be computed, that nobody else knows of and whose elements will lie as those of the whole
+// destination, becomes its Value: `a += 1` is one operation.
+bool take_over(const array& dst, array& value) {
+  const Ref<Value>& next = value.cell()->value;
+  Value& old = *dst.cell()->value;
+  const Device wish = scope_device().automatic() ? old.wish : scope_device();
+  if (next->ready() || value.cell()->refs.load() != 1 || next->refs.load() != 1 || !(next->wish == wish) ||
+      next->dtype != dst.dtype() || old.dtype != dst.dtype() || next->bytes != old.bytes ||
+      !same_map(value.view(), next->layout) || !same_map(next->layout, dst.view()))
+    return false;
+  dst.cell()->value = next;
+  return true;
+}
+
 }  // namespace
 
 void assign(const array& dst, array value, const array* where) {
@@ -198,6 +211,7 @@ void assign(const array& dst, array value, const array* where) {
   }
   if (write_small(dst, value)) return;
   const bool outside = cell.shared_with_outside();
+  if (!outside && take_over(dst, value)) return;
   if (!outside && dst.dtype() == cell.value->dtype && covers_once(dst.view(), dst.itemsize(), cell.value->bytes)) {
     const bool at_once = settings().eager || faults::stops(faults::policy()) || value.cell()->shared_with_outside() ||
                          value.cell()->value->readers.size() > kMaxReaders;

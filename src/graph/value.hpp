@@ -55,8 +55,25 @@ struct Value;
 struct Input {
   Ref<Value> value;  // null: a number
   View view;
-  DType dtype;  // as which the elements are read; the node's loop dtype may differ and is cast to
+  DType dtype{};  // as which the elements are read; the node's loop dtype may differ and is cast to
   alignas(16) std::byte bits[16] = {};
+};
+
+/// A node's operands, three at most, in the node's own memory.
+class Inputs {
+ public:
+  Input& add() { return at_[static_cast<std::size_t>(size_++)]; }
+  Input* begin() { return at_; }
+  Input* end() { return at_ + size_; }
+  const Input* begin() const { return at_; }
+  const Input* end() const { return at_ + size_; }
+  std::size_t size() const { return static_cast<std::size_t>(size_); }
+  Input& operator[](std::size_t i) { return at_[i]; }
+  const Input& operator[](std::size_t i) const { return at_[i]; }
+
+ private:
+  Input at_[3];
+  int size_ = 0;
 };
 
 enum class Kind : std::uint8_t {
@@ -73,7 +90,7 @@ struct Node {
   std::uint8_t which = 0;  // result number of an operation with two
   DType loop;              // dtype of the computation
   Dims domain;  // index space of the inputs' views; the Value's layout has the same shape, or the kept axes of it
-  std::vector<Input> in;
+  Inputs in{};
   Dims weights;               // iota
   std::int64_t start = 0;     // iota
   std::uint64_t reduced = 0;  // reduce: bit k is set when axis k of the domain is folded

@@ -41,6 +41,45 @@ void repeat(char* to, const void* item, int size, std::int64_t n) {
   }
 }
 
+Watched watched_cast(DType from, DType to) {
+  return {kernels().cast[static_cast<int>(from)][static_cast<int>(to)], Op::cast, from, to, cast_flag_test(from, to)};
+}
+
+constexpr std::int64_t kPiece = 1024;
+
+/// Runs one operation over elements [begin, end) of dense arrays, at most `most` at a time, and of kPiece where a
+/// number stands for an operand: it is spread over an array of so many. f(out, in, n) returns flags.
+template <class F>
+std::uint8_t run_pieces(const Watched& w, const HostBackend::SmallOperand* operands, void* const* out,
+                        std::int64_t begin, std::int64_t end, std::int64_t most, F&& f) {
+  alignas(64) char splat[3][kPiece * 16];
+  const int nin = info(w.op).nin, nout = info(w.op).nout;
+  const void* in[3];
+  for (int i = 0; i < nin; ++i) {
+    const HostBackend::SmallOperand& o = operands[i];
+    if (o.data) {
+      in[i] = static_cast<const char*>(o.data) + begin * itemsize(o.dtype);
+    } else {
+      most = std::min(most, kPiece);
+      repeat(splat[i], o.constant, itemsize(o.dtype), std::min(end - begin, most));
+      in[i] = splat[i];
+    }
+  }
+  void* to[2];
+  for (int k = 0; k < nout; ++k)
+    to[k] = static_cast<char*>(out[k]) + begin * itemsize(k == 0 ? w.result : result_dtype(w.op, k, w.loop));
+  std::uint8_t flags = 0;
+  for (;;) {
+    const std::int64_t here = std::min(most, end - begin);
+    flags |= f(to, in, here);
+    if ((begin += here) >= end) return flags;
+    for (int i = 0; i < nin; ++i)
+      if (operands[i].data) in[i] = static_cast<const char*>(in[i]) + here * itemsize(operands[i].dtype);
+    for (int k = 0; k < nout; ++k)
+      to[k] = static_cast<char*>(to[k]) + here * itemsize(k == 0 ? w.result : result_dtype(w.op, k, w.loop));
+  }
+}
+
 class CpuBackend final : public HostBackend {
  public:
   CpuBackend() {
@@ -68,36 +107,32 @@ class CpuBackend final : public HostBackend {
                  std::uint8_t& flags) override {
     const Watched& watched = small_[static_cast<int>(op)][static_cast<int>(loop)];
     if (!watched.kernel) return false;
-    constexpr std::int64_t kPiece = 256;
-    alignas(64) char splat[3][kPiece * 16];
-    const int nin = info(op).nin, nout = info(op).nout;
-    bool constants = false;
-    const void* in[3];
-    for (int i = 0; i < nin; ++i) {
-      in[i] = operands[i].data;
-      if (in[i]) continue;
-      constants = true;
-      repeat(splat[i], operands[i].constant, itemsize(operands[i].dtype), std::min(n, kPiece));
-      in[i] = splat[i];
-    }
-    if (!constants || n <= kPiece) {
-      flags = run_small_watched(watched, out, in, nin, n);
-      return true;
-    }
-    void* to[2] = {out[0], nout > 1 ? out[1] : nullptr};
-    for (std::int64_t done = 0; done < n; done += kPiece) {
-      const std::int64_t here = std::min(kPiece, n - done);
-      flags |= run_small_watched(watched, to, in, nin, here);
-      for (int i = 0; i < nin; ++i)
-        if (operands[i].data) in[i] = static_cast<const char*>(in[i]) + here * itemsize(operands[i].dtype);
-      for (int k = 0; k < nout; ++k) to[k] = static_cast<char*>(to[k]) + here * itemsize(result_dtype(op, k, loop));
-    }
+    flags = run_pieces(watched, operands, out, 0, n, n, [&](void* const* to, const void* const* in, std::int64_t here) {
+      return run_small_watched(watched, to, in, info(op).nin, here);
+    });
+    return true;
+  }
+
+  bool run_dense(Op op, DType loop, DType result, const SmallOperand* operands, void* const* out, std::int64_t n,
+                 std::uint8_t watch, std::uint8_t& flags) override {
+    const Watched watched =
+        op == Op::cast ? watched_cast(loop, result) : small_[static_cast<int>(op)][static_cast<int>(loop)];
+    if (!watched.kernel) return false;
+    // Tests of results look at a block while the first-level cache has it.
+    const std::int64_t piece = watch != 0 && watched.test == FlagTest::results ? kPiece : n;
+    parallel_for(n, grain_of(kMoving + nanoseconds_of(op)), [&](std::int64_t begin, std::int64_t end, int) {
+      note(flags, run_pieces(watched, operands, out, begin, end, piece,
+                             [&](void* const* to, const void* const* in, std::int64_t here) -> std::uint8_t {
+                               if (watch != 0) return run_watched(watched, to, in, here, watch) & watch;
+                               watched.kernel(to, in, here);
+                               return 0;
+                             }));
+    });
     return true;
   }
 
   std::uint8_t cast_small(DType from, DType to, const void* in, void* out, std::int64_t n) override {
-    const Kernel kernel = kernels().cast[static_cast<int>(from)][static_cast<int>(to)];
-    return run_small_watched({kernel, Op::cast, from, to, cast_flag_test(from, to)}, &out, &in, 1, n);
+    return run_small_watched(watched_cast(from, to), &out, &in, 1, n);
   }
 
   bool fold_small(Op op, DType loop, DType from, const void* in, std::int64_t n, void* out,

@@ -96,7 +96,7 @@ Program::Program(const Plan& plan) : plan_(plan) {
   // Last step that reads each register; outputs and reductions read at the end.
   std::vector<int> last(plan.registers.size(), -1), first(plan.registers.size(), steps),
       defined(plan.registers.size(), -1);
-  double nanoseconds = 0.2;
+  work_ = kMoving;
   for (int s = 0; s < steps; ++s) {
     const Instruction& i = plan.tape[static_cast<std::size_t>(s)];
     const OpInfo& row = info(i.op);
@@ -121,9 +121,8 @@ Program::Program(const Plan& plan) : plan_(plan) {
     }
     for (int j = 0; j < row.nout; ++j) defined[i.out[j]] = s;
     steps_.push_back(step);
-    nanoseconds += cost(i.op) < 4 ? 0.1 : 0.06 * cost(i.op);
+    work_ += nanoseconds_of(i.op);
   }
-  work_ = nanoseconds;
   for (const Output& o : plan.outputs) last[o.reg] = steps;
   for (const Reduction& r : plan.reductions) last[r.reg] = steps;
 
@@ -476,7 +475,7 @@ void run_map(const Plan& plan) {
   const Program program(plan);
   const bool ordered = std::any_of(plan.outputs.begin(), plan.outputs.end(), [](const Output& o) { return o.ordered; });
   if (const int axis = tiled_axis(plan); axis >= 0 && !ordered) return run_tiles(program, axis);
-  const auto grain = std::max<std::int64_t>(program.block(), static_cast<std::int64_t>(16000 / program.work()));
+  const auto grain = std::max(program.block(), grain_of(program.work()));
   parallel_for(program.size(), ordered ? program.size() : grain, [&](std::int64_t begin, std::int64_t end, int) {
     Evaluator e(program);
     for (std::int64_t at = begin; at < end;) {

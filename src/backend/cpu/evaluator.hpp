@@ -12,6 +12,12 @@
 
 namespace galop::cpu {
 
+/// Estimated nanoseconds for an element: of reading and writing it, and of an operation on it.
+inline constexpr double kMoving = 0.2;
+inline double nanoseconds_of(Op op) { return cost(op) < 4 ? 0.1 : 0.06 * cost(op); }
+/// Elements that are worth a thread of their own when one takes so long.
+inline std::int64_t grain_of(double nanoseconds) { return static_cast<std::int64_t>(16000 / nanoseconds); }
+
 /// What all threads share about a plan: kernels, register slots, how each operand is read.
 class Program {
  public:
@@ -23,7 +29,7 @@ class Program {
   std::int64_t block() const { return block_; }
   /// Blocks end at rows of the last axis, because rows are long.
   bool by_rows() const { return by_rows_; }
-  /// Estimated nanoseconds an element, for splitting work.
+  /// Estimated nanoseconds an element, its reading and writing included, for splitting work.
   double work() const { return work_; }
   /// Results this large go past the caches.
   bool streams(std::size_t output) const { return stream_[output]; }

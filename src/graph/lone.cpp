@@ -1,0 +1,102 @@
+// What a plan for one kernel over dense arrays would do, straight away: at some thousand elements the plan takes longer
+// to make than to run.
+#include "graph/lone.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "galop/engine.hpp"
+#include "graph/evaluate.hpp"
+#include "graph/place.hpp"
+
+namespace galop::graph {
+namespace {
+
+constexpr std::int64_t kMostElements = 1 << 19;  // beyond, results may go past the caches and interrupts count
+constexpr std::int64_t kLong = 1 << 16;          // other threads should not wait: as for plans
+
+// The elements lie one after the other, in the order of the result, from the view's offset on.
+bool lies_as(const Input& in, const View& layout, std::int64_t result_size) {
+  const std::int64_t size = itemsize(in.dtype);
+  for (int k = 0; k < layout.ndim(); ++k)
+    if (layout.shape[k] != 1 && in.view.strides[k] * result_size != layout.strides[k] * size) return false;
+  return true;
+}
+
+const char* address_of(const Input& in) {
+  const Value& w = *in.value;
+  if (!w.ready() || (in.dtype == DType::bool_ && w.buffer->foreign())) return nullptr;  // bytes other than 0 and 1
+  const char* bytes = w.buffer->host_bytes();
+  if (!bytes) return nullptr;
+  bytes += in.view.offset;
+  const auto alignment = static_cast<std::uintptr_t>(std::min(itemsize(in.dtype), 8));
+  return (reinterpret_cast<std::uintptr_t>(bytes) & (alignment - 1)) == 0 ? bytes : nullptr;
+}
+
+// R4 for a node by itself: the operand whose memory nobody else will read.
+Value* donor(const Value& v) {
+  if (!settings().donation) return nullptr;
+  for (const Input& in : v.node->in) {
+    Value* w = in.value.get();
+    if (!w || in.view.offset != 0 || w->bytes != v.bytes || itemsize(w->dtype) != itemsize(v.dtype) ||
+        itemsize(in.dtype) != itemsize(v.dtype))
+      continue;
+    const Buffer& b = *w->buffer;
+    if (b.outside() || b.foreign() || b.in_block()) continue;
+    std::int64_t ours = 0;
+    for (const Input& other : v.node->in) ours += other.value.get() == w;
+    if (w->refs.load() == ours) return w;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+bool compute_alone(Value& v) {
+  const Node& node = *v.node;
+  const std::int64_t size = itemsize(v.dtype), n = v.bytes / size;
+  if (node.kind != Kind::map || n > kMostElements || v.layout.offset != 0 || node.loop == DType::float16 ||
+      v.wish.kind == DeviceKind::cuda || settings().block != 0)
+    return false;
+  if (v.wish.automatic() && !stays_on_host(n)) return false;
+  const OpInfo& row = info(node.op);
+  if (row.nout != 1 || (node.op != Op::cast && v.dtype != result_dtype(node.op, 0, node.loop))) return false;
+  std::int64_t dense = 1;
+  for (int k = 0; k < v.layout.ndim(); ++k) {
+    if (v.layout.shape[k] != 1 && v.layout.strides[k] < 0) return false;
+    dense *= v.layout.shape[k];
+  }
+  if (dense != n) return false;
+  HostBackend::SmallOperand in[3];
+  for (std::size_t i = 0; i < node.in.size(); ++i) {
+    const Input& from = node.in[i];
+    DType want = node.loop;
+    if (node.op == Op::where && i == 0) want = DType::bool_;
+    if (row.int_second && i == 1) want = DType::int64;
+    if (from.dtype != want) return false;
+    in[i] = {nullptr, from.bits, want};
+    if (from.value && (!lies_as(from, v.layout, size) || !(in[i].data = address_of(from)))) return false;
+  }
+  if (n >= kLong) begin_long_work();
+  Value* const gives = donor(v);
+  BufferPtr fresh;
+  if (!gives) fresh = std::make_unique<Buffer>(v.bytes, kCpu);
+  void* out[1] = {(gives ? *gives->buffer : *fresh).address(kCpu)};
+  std::uint8_t flags = 0;
+  if (!cpu_backend().run_dense(node.op, node.loop, v.dtype, in, out, n, faults::watched(node.policy), flags))
+    return false;
+  if (gives) gives->buffer->write(kCpu);
+  counters().kernels += 1;
+  counters().donations += gives != nullptr;
+  counters().bytes += v.bytes;
+  for (std::size_t i = 0; i < node.in.size(); ++i)
+    if (in[i].data && (i == 0 || in[i].data != in[0].data)) counters().bytes += n * itemsize(in[i].dtype);
+  note_faults(row.name, flags, node.policy);
+  v.buffer = gives ? std::move(gives->buffer) : std::move(fresh);
+  v.retain();
+  v.drop_node();
+  v.release();
+  return true;
+}
+
+}  // namespace galop::graph
