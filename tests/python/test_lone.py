@@ -1,4 +1,4 @@
-"""One operation over some thousand elements goes to its kernel without a plan, with a plan's bits, warnings and rules."""
+"""One operation over thousands of elements goes to its kernel without a plan, with a plan's bits, warnings and rules."""
 
 import warnings
 
