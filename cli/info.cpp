@@ -37,7 +37,7 @@ PlugIn open_plug_in() {
   for (int i = 0; i < cuda::device_count(); ++i) {
     try {
       p.devices.push_back(cuda::properties(i));
-    } catch (const DeviceError& e) {
+    } catch (const Error& e) {
       p.problem += (p.problem.empty() ? "" : "; ") + std::string(e.what());
     }
   }

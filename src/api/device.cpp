@@ -36,7 +36,8 @@ DeviceMemory memory_info(int ordinal) { return cuda_backend(ordinal).memory(); }
 
 void empty_cache() {
   graph::Lock lock;
-  for (int i = 0; i < cuda_device_count(); ++i) cuda_backend(i).trim();
+  for (int i = 0; i < cuda_device_count(); ++i)
+    if (DeviceBackend* gpu = cuda_backend_if_started(i)) gpu->trim();
 }
 
 void set_memory_limit(std::int64_t bytes, int ordinal) {

@@ -305,10 +305,15 @@ HostBackend& cpu_backend();
 
 /// GPUs that can be used; opens the plug-in when it is first asked and a driver answers.
 int cuda_device_count();
-/// Why there is none, with the remedy; empty when there is one.
+/// Why there is none, or which of them did not start, with the remedy; empty when all is well.
 std::string why_no_cuda();
 /// Throws DeviceError when there is no such GPU, with the reason.
 DeviceBackend& cuda_backend(int ordinal);
+/// Null where the GPU cannot be started (its memory is full, say), which is tried once: for work that may go anywhere.
+/// why_no_cuda() tells the reason from then on.
+DeviceBackend* cuda_backend_if_it_starts(int ordinal);
+/// Null until something used the GPU.
+DeviceBackend* cuda_backend_if_started(int ordinal);
 /// Of a device that is not automatic.
 Backend& backend_of(Device d);
 

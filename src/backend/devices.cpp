@@ -30,6 +30,7 @@ struct Devices {
   std::string reason;
   std::mutex mutex;
   std::vector<DeviceBackend*> opened;
+  std::vector<bool> failed;  // did not start for work that may go anywhere
 
   Devices() {
     const bool named = std::getenv("GALOP_CUDA_PLUGIN") != nullptr;
@@ -66,6 +67,7 @@ struct Devices {
     }
     try {
       opened.resize(static_cast<std::size_t>(found->count()), nullptr);
+      failed.resize(opened.size(), false);
     } catch (const Error& e) {
       reason = e.what();
       return;
@@ -86,7 +88,10 @@ Devices& devices() {
 
 int cuda_device_count() { return static_cast<int>(devices().plugin ? devices().opened.size() : 0); }
 
-std::string why_no_cuda() { return devices().reason; }
+std::string why_no_cuda() {
+  const std::lock_guard lock(devices().mutex);
+  return devices().reason;
+}
 
 DeviceBackend& cuda_backend(int ordinal) {
   Devices& d = devices();
@@ -98,6 +103,32 @@ DeviceBackend& cuda_backend(int ordinal) {
   DeviceBackend*& slot = d.opened[static_cast<std::size_t>(ordinal)];
   if (!slot) slot = d.plugin->open(ordinal);
   return *slot;
+}
+
+DeviceBackend* cuda_backend_if_it_starts(int ordinal) {
+  Devices& d = devices();
+  const auto i = static_cast<std::size_t>(ordinal);
+  {
+    const std::lock_guard lock(d.mutex);
+    if (!d.opened[i] && d.failed[i]) return nullptr;
+  }
+  try {
+    return &cuda_backend(ordinal);
+  } catch (const Error& e) {
+    const std::lock_guard lock(d.mutex);
+    if (!d.failed[i]) {
+      d.failed[i] = true;
+      d.reason += (d.reason.empty() ? "" : "; ") + ("cuda:" + std::to_string(ordinal)) +
+                  " did not start, so that the CPU does what may be done anywhere: " + e.what();
+    }
+    return nullptr;
+  }
+}
+
+DeviceBackend* cuda_backend_if_started(int ordinal) {
+  Devices& d = devices();
+  const std::lock_guard lock(d.mutex);
+  return d.opened[static_cast<std::size_t>(ordinal)];
 }
 
 Backend& backend_of(Device d) {

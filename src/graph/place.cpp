@@ -64,9 +64,9 @@ Device choose(const Where& w, std::int64_t elements, double bytes, double math) 
   if (w.settled) return w.device;
   if (elements < kSmall && w.device_only == 0) return kCpu;
   if (!gpus()) return kCpu;
-  DeviceBackend& gpu = cuda_backend(w.device.ordinal);
-  if (!gpu.alive()) return kCpu;
-  const DeviceSpeed fast = gpu.speed();
+  DeviceBackend* gpu = cuda_backend_if_it_starts(w.device.ordinal);
+  if (!gpu || !gpu->alive()) return kCpu;
+  const DeviceSpeed fast = gpu->speed();
   const double there = seconds(fast, bytes, math, static_cast<double>(w.host_only));
   const double here =
       seconds(cpu_backend().speed(), bytes, math, 0) + static_cast<double>(w.device_only) / fast.transfer;

@@ -4,7 +4,8 @@
 // GALOP_CUDA_PLUGIN=<build>/lib/libgalop_stand_in.so opens it. GALOP_STAND_IN_MEMORY: bytes of each device (1 GiB).
 // GALOP_STAND_IN_FAULT: "allocate:N", the N-th allocation from now has no memory; "launch:N", the N-th piece of work is
 // refused; "late:N", the N-th fails unseen until the host waits, and the device with it; "dead:N", the device fails at
-// the N-th call of any kind. GALOP_STAND_IN_VERSION: the interface that it says it was built with.
+// the N-th call of any kind; "open:N", the N-th start of a device finds its memory full. GALOP_STAND_IN_VERSION: the
+// interface that it says it was built with.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -32,7 +33,8 @@ constexpr int kPoison = 0xDB;  // what memory holds that nobody wrote
 
 std::atomic<long> count_allocate, count_launch, count_upload, count_download, count_copy, count_wait_for,
     count_make_wait, count_violations;
-std::atomic<long> until_allocate, until_launch, until_late, until_dead;  // calls until the ordered failure; 0: none
+std::atomic<long> until_allocate, until_launch, until_late, until_dead,
+    until_open;  // calls until the ordered failure; 0: none
 
 bool strikes(std::atomic<long>& until) {
   long n = until;
@@ -46,7 +48,8 @@ bool inject(std::string_view kind, long n) {
   if (kind == "launch") until_launch = n;
   if (kind == "late") until_late = n;
   if (kind == "dead") until_dead = n;
-  return kind == "allocate" || kind == "launch" || kind == "late" || kind == "dead";
+  if (kind == "open") until_open = n;
+  return kind == "open" || kind == "allocate" || kind == "launch" || kind == "late" || kind == "dead";
 }
 
 struct Live {
@@ -396,7 +399,10 @@ class StandIn final : public DeviceBackend {
   std::vector<faults::Fault> unseen_, seen_;  // floating-point flags, before and after somebody has waited
 };
 
-DeviceBackend* open(int ordinal) { return new StandIn(ordinal); }
+DeviceBackend* open(int ordinal) {
+  if (strikes(until_open)) throw MemoryError("[stand-in] its memory is full; got device " + std::to_string(ordinal));
+  return new StandIn(ordinal);
+}
 
 const DevicePlugin plugin{[] {
                             const char* said = std::getenv("GALOP_STAND_IN_VERSION");

@@ -219,7 +219,7 @@ LIBRARY = """
     flatnonzero(array([0, 3, 0, 1]))
     argwhere(array([[0, 3], [1, 0]]))
     geomspace(1, 1000, 4)
-    geomspace(1, 256, num=9, dtype=int)
+    geomspace(1, 300, num=9, dtype=int)
     geomspace(-1, -8, 4)
     identity(2); tri(3, 4, k=1)
     tri(2, dtype=bool)
@@ -449,6 +449,7 @@ def on_a_terminal(text):
     return float(out), seen, time.monotonic() - start
 
 
+@pytest.mark.skipif(on_devices or galop.cuda.is_available(), reason="how long it takes is the GPU's start, before there is anything to show")
 def test_a_bar_after_a_second_on_a_terminal_only():
     assert on_a_terminal("1 + 1")[:2] == (2, b"")
     for repeats in (8, 32, 128):

@@ -293,7 +293,7 @@ def test_030_products_of_views():
         assert_same(z[0].conj().T @ z[0], c[0].conj().T @ c[0])
 
 
-def test_036_the_same_bits_every_time():
+def test_036_the_same_bits_every_time(one_place):
     """cupy/cupy#5831, #8350; pytorch/pytorch#75240"""
     for n in (128, 129, 1_000_000):
         a = sample("f8", n, 4, "unit")

@@ -305,6 +305,21 @@ def test_moving_and_counting():
     assert x.device == "cpu" and isinstance(galop.transfers(), tuple)
 
 
+@on_stand_in
+def test_a_gpu_that_does_not_start_is_left_alone():
+    """Another program may have all of its memory: work that may go anywhere then runs on the CPU."""
+    program = (
+        "import galop; x = galop.arange(1e6) * 2; s = float(x.sum()); print(s, x.device, galop.cuda.why_not());"
+        "galop.cuda.empty_cache(); print(galop.ones(3, device='cuda').device, (x + 1).sum().item())"
+    )
+    with_fault = {"GALOP_CUDA_PLUGIN": str(STAND_IN), "GALOP_STAND_IN_FAULT": "open:1"}
+    first, second = python(program, **with_fault).splitlines()
+    assert first.startswith("999999000000.0 cpu cuda:0 did not start") and "its memory is full; got device 0" in first
+    assert second == "cuda:0 1000000000000.0"
+    refused = "import galop\ntry: galop.ones(3, device='cuda')\nexcept MemoryError as e: print(e)"
+    assert "its memory is full" in python(refused, **with_fault)
+
+
 @two_devices
 def test_between_devices():
     x = galop.arange(float(N), device="cuda:0")

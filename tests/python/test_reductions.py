@@ -309,7 +309,7 @@ SETTINGS = [{"eager": True}, {"eager": False}, {"threads": 1}, {"threads": 2}, {
 
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 @pytest.mark.parametrize("dtype", FLOATS)
-def test_bits_of_fused_sums(dtype, settings):
+def test_bits_of_fused_sums(dtype, settings, one_place):
     """The fold of a fused expression is the fold of its stored value, in every mode and number of threads."""
     for shape in ((150_001,), (300, 500), (7,), (8192 * 3,)):
         a, b = sample(dtype, shape, 1, "unit"), sample(dtype, shape, 2, "unit")

@@ -93,7 +93,7 @@ def test_values(name, code):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_sizes(name):
+def test_sizes(name, one_place):
     """Tails, sizes past each threshold; and a part of the input gives that part of the result, bit for bit."""
     row = BY_NAME[name]
     code = [c for c in codes(row) if c not in "FD"][-1]

@@ -294,7 +294,15 @@ Passed run_passes(Machine& machine, const Draw& d, const Job& job, Args a, std::
   a.decided = decisions.size();
   if (normal && d.stream == Draw::Stream::pcg64) pcg64_row_leaps(d, head.row_leaps);
   machine.upload(memory.at(at_head), &head, sizeof(Head));
-  machine.zero(memory.at(at_outcome), sizeof(Outcome));
+  // As many of the arguments as there will be come back with the outcome, in one small copy.
+  struct First {
+    Outcome outcome;
+    double values[kFirstFixes];
+  };
+  const std::int64_t one_in = polar ? 32 : d.dtype == DType::float64 ? 48'000 : 8'000;
+  const std::int64_t likely = std::min({kFirstFixes, fixes, d.n / one_in + 64});
+  const std::int64_t first_bytes = static_cast<std::int64_t>(sizeof(Outcome)) + likely * 8;
+  machine.zero(memory.at(at_outcome), first_bytes);
 
   std::optional<Memory> twister;
   if (d.stream == Draw::Stream::mt19937) {
@@ -308,15 +316,8 @@ Passed run_passes(Machine& machine, const Draw& d, const Job& job, Args a, std::
   machine.launch(of_stream(d, after(job.kernel, 1)), static_cast<unsigned>(blocks), a, what);
   if (normal)
     machine.launch(of_stream(d, after(job.kernel, 2)), static_cast<unsigned>(ceil_div(tails, 4 * kThreads)), a, what);
-  // The outcome, and as many of the arguments as there will be: what goes in one small copy.
-  struct First {
-    Outcome outcome;
-    double values[kFirstFixes];
-  };
-  const std::int64_t one_in = polar ? 32 : d.dtype == DType::float64 ? 48'000 : 8'000;
-  const std::int64_t likely = std::min({kFirstFixes, fixes, d.n / one_in + 64});
   const auto first = std::make_unique_for_overwrite<First>();
-  machine.download(first.get(), a.outcome, static_cast<std::int64_t>(sizeof(Outcome)) + likely * 8);
+  machine.download(first.get(), a.outcome, first_bytes);
   const Outcome& outcome = first->outcome;
 
   if (outcome.trouble != 0 || outcome.doubts > kDoubts || outcome.tails > a.tail_room) return Passed::never;

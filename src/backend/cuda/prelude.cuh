@@ -69,7 +69,8 @@ inline Mask lane(bool x) { return {x}; }
 #define GALOP_LANE(T) \
   inline Int<T> lane(T x) { return {x}; }
 GALOP_LANE(i8)
-GALOP_LANE(i16) GALOP_LANE(i32) GALOP_LANE(i64) GALOP_LANE(u8) GALOP_LANE(u16) GALOP_LANE(u32) GALOP_LANE(u64)
+GALOP_LANE(i16)
+GALOP_LANE(i32) GALOP_LANE(i64) GALOP_LANE(u8) GALOP_LANE(u16) GALOP_LANE(u32) GALOP_LANE(u64)
 #undef GALOP_LANE
     inline f16 lane(f16 x) {
   return x;
@@ -120,7 +121,8 @@ inline Mask operator*(Mask a, Mask b) { return a & b; }
     return a.v op b.v;                                                     \
   }
 GALOP_COMPARE(==)
-GALOP_COMPARE(!=) GALOP_COMPARE(<) GALOP_COMPARE(<=) GALOP_COMPARE(>) GALOP_COMPARE(>=)
+GALOP_COMPARE(!=)
+GALOP_COMPARE(<) GALOP_COMPARE(<=) GALOP_COMPARE(>) GALOP_COMPARE(>=)
 #undef GALOP_COMPARE
 
     // Integers wrap around, so arithmetic goes through unsigned types of 32 bits at least.
@@ -132,7 +134,8 @@ GALOP_COMPARE(!=) GALOP_COMPARE(<) GALOP_COMPARE(<=) GALOP_COMPARE(>) GALOP_COMP
     return {(T)((Wide<T>)a.v op(Wide<T>) b.v)};   \
   }
 GALOP_ARITHMETIC(+)
-GALOP_ARITHMETIC(-) GALOP_ARITHMETIC(*) GALOP_ARITHMETIC(&) GALOP_ARITHMETIC(|) GALOP_ARITHMETIC(^)
+GALOP_ARITHMETIC(-)
+GALOP_ARITHMETIC(*) GALOP_ARITHMETIC(&) GALOP_ARITHMETIC(|) GALOP_ARITHMETIC(^)
 #undef GALOP_ARITHMETIC
     template <class T>
     inline Int<T> operator~(Int<T> a) {
@@ -163,12 +166,15 @@ inline bool isnan(double x) { return x != x; }
   inline L trunc(L x) { return x; }        \
   inline L conjugate(L x) { return x; }
 GALOP_CLASSES(Mask)
-GALOP_CLASSES(Int<i8>) GALOP_CLASSES(Int<i16>) GALOP_CLASSES(Int<i32>) GALOP_CLASSES(Int<i64>) GALOP_CLASSES(Int<u8>)
-    GALOP_CLASSES(Int<u16>) GALOP_CLASSES(Int<u32>) GALOP_CLASSES(Int<u64>)
+GALOP_CLASSES(Int<i8>)
+GALOP_CLASSES(Int<i16>) GALOP_CLASSES(Int<i32>) GALOP_CLASSES(Int<i64>) GALOP_CLASSES(Int<u8>) GALOP_CLASSES(Int<u16>)
+    GALOP_CLASSES(Int<u32>) GALOP_CLASSES(Int<u64>)
 #undef GALOP_CLASSES
 
-// Those of double are in prelude_math.cuh.
-inline float exp(float x) { return ::expf(x); }
+    // Those of double are in prelude_math.cuh.
+    inline float exp(float x) {
+  return ::expf(x);
+}
 inline float log(float x) { return ::logf(x); }
 inline float erf(float x) { return ::erff(x); }
 inline float sin(float x) { return ::sinf(x); }
@@ -224,9 +230,15 @@ inline Pair<double, double> sincos(double x) {
   inline T arccos(T x) { return ::acos##suffix(x); }                                                         \
   inline T arctan(T x) { return ::atan##suffix(x); }                                                         \
   inline T arctan2(T x, T y) { return ::atan2##suffix(x, y); }                                               \
-  inline T hypot(T x, T y) {  /* the library overflows beside the largest number */                          \
+  /* Beside the largest number, where the library overflows; scaled by a power of two sqrt(x x) is exact. */ \
+  inline T hypot_far_out(T x, T y) {                                                                         \
+    const T small = sizeof(T) == 8 ? T(0x1p-600) : T(0x1p-80);                                               \
+    x *= small, y *= small;                                                                                  \
+    return sqrt(x * x + y * y) / small;                                                                      \
+  }                                                                                                          \
+  inline T hypot(T x, T y) {                                                                                 \
     const T r = ::hypot##suffix(x, y);                                                                       \
-    return isinf(r) && isfinite(x) && isfinite(y) ? 2 * ::hypot##suffix(x * T(0.5), y * T(0.5)) : r;         \
+    return isinf(r) && isfinite(x) && isfinite(y) ? hypot_far_out(x, y) : r;                                 \
   }                                                                                                          \
   inline T sinh(T x) { return ::sinh##suffix(x); }                                                           \
   inline T cosh(T x) { return ::cosh##suffix(x); }                                                           \
@@ -281,10 +293,11 @@ inline Pair<double, double> sincos(double x) {
     const T r = fmod(x, y);                                                                                  \
     return r == 0 ? copysign(T(0), y) : (y < 0) != (r < 0) ? r + y : r;                                      \
   }
-        GALOP_FLOATS(float, f) GALOP_FLOATS(double, )
+GALOP_FLOATS(float, f)
+GALOP_FLOATS(double, )
 #undef GALOP_FLOATS
 
-// log(exp(x) + exp(y)); in double for both types, since the terms may nearly cancel.
+    // log(exp(x) + exp(y)); in double for both types, since the terms may nearly cancel.
     inline double logaddexp(double x, double y) {
   if (x == y) return x + 0.693147180559945309417232121458176568;
   const double d = x - y;
