@@ -148,7 +148,7 @@ void bind_search(nb::module_& m, nb::handle type, const char* name, Search searc
     Output o;
     o.take(out.ptr());
     std::optional<int> along = to_optional_int(axis, "axis");
-    array r = without_gil(a.size(), [&] { return search(a, along, keepdims); });
+    array r = search(a, along, keepdims);
     if (o.get()) {
       if (o.get()->shape() != r.shape())
         throw ValueError("[argmin] out must have shape " + to_string(r.shape()) + "; got " +

@@ -182,7 +182,9 @@ array reduce_with(Op op, std::string_view op_name, const array& a, const reduce_
   const bool plain = !o.axis && (!o.dtype || o.dtype == loop_dtype) && !o.out && !o.keepdims && !o.initial && !o.where;
   if (plain && folds_plainly(op) && (!result_dtype_ || result_dtype_ == loop_dtype)) {
     const DType loop = loop_dtype ? *loop_dtype : accumulation_dtype(op, a.dtype(), {}, nullptr);
-    if (graph::Cell* r = graph::reduce_small(op, loop, a)) return array(r, Dims(), loop);
+    graph::Cell* r = graph::truth_at_once(op, a);
+    if (!r) r = graph::reduce_small(op, loop, a);
+    if (r) return array(r, Dims(), loop);
   }
   const std::uint64_t mask = axis_mask(op_name, a, o.axis, true);
   require_reduction(op, a.dtype());
@@ -210,6 +212,25 @@ array axis_last(const array& a, int axis) {
 
 array arg_extreme(std::string_view op, const array& a, std::optional<int> axis, bool keepdims, bool greatest);
 
+// Position of the first extreme element along axis k, by the host's processors; nothing where a device or the reading
+// of a file that may be larger than memory does better.
+std::optional<array> arg_extreme_on_host(const array& a, int k, bool greatest) {
+  if (!a.cell()->value->ready() && a.cell()->value->streams) return std::nullopt;
+  graph::force(a);
+  const graph::Place place = graph::place_call({&a});
+  if (!place.device.is_cpu()) return std::nullopt;
+  const array lines = axis_last(a, k);
+  Dims kept = lines.shape();
+  kept.erase(a.ndim() - 1);
+  const array r = graph::make_empty(kept, DType::int64, {kCpu, place.wish});
+  if (r.size() == 0) return r;
+  if (a.size() >= 1 << 18) graph::begin_long_work();
+  const interrupt::Scope scope(true);
+  auto* at = static_cast<std::int64_t*>(graph::write_pointer(r));
+  cpu_backend().find_extremes(a.dtype(), lines.shape(), graph::read_pointer(a), lines.strides(), at, greatest);
+  return r;
+}
+
 constexpr std::int64_t kArgPiece = 4096;
 
 // Position in a long 1-d array, in one pass: the extremes of pieces first, then the piece that holds the first of them.
@@ -235,23 +256,23 @@ array arg_extreme_of_long(std::string_view op, const array& a, bool greatest) {
 array arg_extreme(std::string_view op, const array& a_, std::optional<int> axis, bool keepdims, bool greatest) {
   graph::Lock lock;
   if (a_.ndim() == 0 && axis) api::normalize_axis(op, *axis, 1);
+  if (!axis && !keepdims)
+    if (graph::Cell* position = graph::position_small(a_, greatest)) return array(position, Dims(), DType::int64);
   array a = axis && a_.ndim() > 0 ? a_ : a_.ravel();
   const int k = axis && a_.ndim() > 0 ? api::normalize_axis(op, *axis, a.ndim()) : 0;
   const std::int64_t n = a.shape()[k];
   if (n == 0)
     throw ValueError(tag(op) + "an empty sequence has no extreme element; got shape " + to_string(a_.shape()));
   const std::uint64_t mask = std::uint64_t{1} << k;
-  if (a.ndim() == 1) {
-    if (graph::Cell* position = graph::position_small(a, greatest)) {
-      const array r(position, Dims(), DType::int64);
-      return keepdims ? r.with_view({Dims(a_.ndim(), 1), Dims(a_.ndim(), 0), r.view().offset}) : r;
-    }
-  }
+  const auto kept = [&](array r) {
+    if (!keepdims) return r;
+    if (axis && a_.ndim() > 0) return keep_axes(r, a, mask);
+    return r.with_view({Dims(a_.ndim(), 1), Dims(a_.ndim(), 0), r.view().offset});
+  };
+  if (auto r = arg_extreme_on_host(a, k, greatest)) return kept(std::move(*r));
   if (a.ndim() == 1 && n >= 4 * kArgPiece) {
     graph::force(a);
-    array r = arg_extreme_of_long(op, a, greatest);
-    if (!keepdims) return r;
-    return r.with_view({Dims(a_.ndim(), 1), Dims(a_.ndim(), 0), r.view().offset});
+    return kept(arg_extreme_of_long(op, a, greatest));
   }
   reduce_options keep;
   keep.axis = Dims{k};
@@ -262,14 +283,8 @@ array arg_extreme(std::string_view op, const array& a_, std::optional<int> axis,
   const array position = graph::iota(a.shape(), weights, 0);
   array hit = a == extreme;
   if (is_inexact(a.dtype())) hit = hit | (isnan(a) & isnan(extreme));
-  array r = fold(Op::minimum, galop::where(hit, position, std::numeric_limits<std::int64_t>::max()), mask, DType::int64,
-                 DType::int64, {});
-  if (!keepdims) return r;
-  if (axis && a_.ndim() > 0) return keep_axes(r, a, mask);
-  View v = r.view();
-  v.shape = Dims(a_.ndim(), 1);
-  v.strides = Dims(a_.ndim(), 0);
-  return r.with_view(std::move(v));
+  return kept(fold(Op::minimum, galop::where(hit, position, std::numeric_limits<std::int64_t>::max()), mask,
+                   DType::int64, DType::int64, {}));
 }
 
 }  // namespace

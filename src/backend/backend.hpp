@@ -232,6 +232,12 @@ class HostBackend : public Backend {
   /// does not fold so few by themselves.
   virtual bool fold_small(Op op, DType loop, DType from, const void* in, std::int64_t n, void* out,
                           std::uint8_t& flags) = 0;
+  /// out[…] = position along the last axis of `shape` of the first greatest (or least) element, the first NaN before
+  /// all, packed in C order of the other axes. Strides in bytes; the last extent is not 0.
+  virtual void find_extremes(DType t, const Dims& shape, const void* in, const Dims& strides, std::int64_t* out,
+                             bool greatest) = 0;
+  /// Whether any of n ≥ 1 dense elements is true, or false; looks no further than it has to.
+  virtual bool holds_any(DType t, const void* in, std::int64_t n, bool truth) = 0;
   /// f(begin, end) for parts that cover [0, n), on several threads at once; none is below `grain` items, save when n
   /// is.
   virtual void parallel(std::int64_t n, std::int64_t grain,

@@ -5,12 +5,16 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/interrupt.hpp"
 #include "galop/engine.hpp"
 #include "graph/build.hpp"
 #include "graph/place.hpp"
 
 namespace galop::graph {
 namespace {
+
+constexpr std::int64_t kFirstLook = 16384;     // elements that are searched where they are, whatever devices there are
+constexpr std::int64_t kLongSearch = 1 << 18;  // elements
 
 // A copy of so many bytes as an element has, without a call.
 inline void copy_element(void* to, const void* from, int bytes) {
@@ -149,60 +153,38 @@ bool map_small_into(Op op, DType loop, std::span<const MapOperand> operands, con
   return true;
 }
 
-namespace {
-
-template <class T>
-std::int64_t first_extreme(const char* in, std::int64_t n, bool greatest) {
-  const T* x = reinterpret_cast<const T*>(in);
-  std::int64_t at = 0;
-  for (std::int64_t i = 0; i < n; ++i) {
-    if (x[i] != x[i]) return i;
-    if (greatest ? x[i] > x[at] : x[i] < x[at]) at = i;
-  }
-  return at;
-}
-
-using Position = std::int64_t (*)(const char*, std::int64_t, bool);
-Position position_of(DType t) {
-  switch (t) {
-    case DType::bool_:
-    case DType::uint8:
-      return first_extreme<std::uint8_t>;
-    case DType::int8:
-      return first_extreme<std::int8_t>;
-    case DType::int16:
-      return first_extreme<std::int16_t>;
-    case DType::int32:
-      return first_extreme<std::int32_t>;
-    case DType::int64:
-      return first_extreme<std::int64_t>;
-    case DType::uint16:
-      return first_extreme<std::uint16_t>;
-    case DType::uint32:
-      return first_extreme<std::uint32_t>;
-    case DType::uint64:
-      return first_extreme<std::uint64_t>;
-    case DType::float32:
-      return first_extreme<float>;
-    case DType::float64:
-      return first_extreme<double>;
-    default:
-      return nullptr;
-  }
-}
-
-}  // namespace
-
 Cell* position_small(const array& a, bool greatest) {
-  const std::int64_t n = small_size(a.shape());
-  const Position find = position_of(a.dtype());
-  const char* in = n > 0 && find ? readable(a, a.shape()) : nullptr;
-  if (!in) return nullptr;
-  const Device wish = small_wish(a);
-  if (wish.kind == DeviceKind::cuda) return nullptr;
+  const bool of_bools = a.dtype() == DType::bool_;
+  std::int64_t n = std::min(a.size(), kFirstLook);
+  if (n < a.size() && !of_bools) return nullptr;
+  const char* in = n > 0 ? readable(a, a.shape()) : nullptr;
+  const Device wish = in ? small_wish(a) : Device{};
+  if (!in || wish.kind == DeviceKind::cuda) return nullptr;
+  std::int64_t at = 0;
+  cpu_backend().find_extremes(a.dtype(), Dims(1, n), in, Dims(1, a.itemsize()), &at, greatest);
+  if (n < a.size() && (in[at] != 0) != greatest) return nullptr;
   Cell* r = new_cell(Dims(), DType::int64, itemsize(DType::int64), {kCpu, wish});
-  const std::int64_t at = find(in, n, greatest);
   std::memcpy(r->value->buffer->address(kCpu), &at, sizeof at);
+  return r;
+}
+
+Cell* truth_at_once(Op op, const array& a) {
+  const std::int64_t n = a.size();
+  const bool of_bools = a.dtype() == DType::bool_;
+  const bool any = op == Op::logical_or || (of_bools && op == Op::maximum);
+  const bool all = op == Op::logical_and || (of_bools && op == Op::minimum);
+  const char* in = n > 0 && (any || all) ? readable(a, a.shape()) : nullptr;
+  const Device wish = in ? small_wish(a) : Device{};
+  if (!in || wish.kind == DeviceKind::cuda) return nullptr;
+  const std::int64_t first = std::min(n, kFirstLook);
+  bool decided = cpu_backend().holds_any(a.dtype(), in, first, any);
+  if (!decided && first < n) {
+    if (n >= kLongSearch) begin_long_work();
+    const interrupt::Scope scope(true);
+    decided = cpu_backend().holds_any(a.dtype(), in + first * a.itemsize(), n - first, any);
+  }
+  Cell* r = new_cell(Dims(), DType::bool_, 1, {kCpu, wish});
+  *r->value->buffer->address(kCpu) = static_cast<char>(decided == any);
   return r;
 }
 

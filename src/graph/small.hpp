@@ -19,8 +19,11 @@ Cell* cast_small(const array& a, DType t);
 Cell* fill_small(const Dims& shape, DType t, const void* bits);
 /// The fold of all elements, a Cell of one.
 Cell* reduce_small(Op op, DType loop, const array& a);
-/// Position of the first greatest (or least) of real numbers, NaN before all, a Cell of one int64.
+/// Position of the first greatest (or least) element, NaN before all, a Cell of one int64; of many bools too, where it
+/// is among the first.
 Cell* position_small(const array& a, bool greatest);
+/// Whether any or all elements are true, looking no further than it has to; of arrays of any size.
+Cell* truth_at_once(Op op, const array& a);
 
 // These take the Lock themselves.
 /// Copies an element of `a`, so many bytes from element 0, to `to`, when the host has it.

@@ -14,6 +14,7 @@
 #include "backend/cpu/memory.hpp"
 #include "backend/cpu/reduce_small.hpp"
 #include "backend/cpu/scan.hpp"
+#include "backend/cpu/search.hpp"
 #include "backend/cpu/threads.hpp"
 #include "core/interrupt.hpp"
 
@@ -138,6 +139,14 @@ class CpuBackend final : public HostBackend {
   bool fold_small(Op op, DType loop, DType from, const void* in, std::int64_t n, void* out,
                   std::uint8_t& flags) override {
     return cpu::fold_small(op, loop, from, in, n, out, flags);
+  }
+
+  void find_extremes(DType t, const Dims& shape, const void* in, const Dims& strides, std::int64_t* out,
+                     bool greatest) override {
+    cpu::find_extremes(t, shape, in, strides, out, greatest);
+  }
+  bool holds_any(DType t, const void* in, std::int64_t n, bool truth) override {
+    return cpu::holds_any(t, in, n, truth);
   }
 
   void scan(Op op, DType t, const Dims& shape, const void* in, const Dims& in_strides, void* out,

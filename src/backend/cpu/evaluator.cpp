@@ -15,7 +15,7 @@ namespace galop::cpu {
 namespace {
 
 constexpr std::int64_t kRegisterBytes = 32768;  // of all registers together: they stay in the first-level cache
-constexpr std::int64_t kShortestBlock = 256, kLongestBlock = 4096;
+constexpr std::int64_t kShortestBlock = 256, kLongestBlock = 16384;
 constexpr std::int64_t kStreamBytes = std::int64_t{32} << 20;
 constexpr std::int64_t kLongRow = 128;
 
@@ -42,25 +42,6 @@ void copy_strided(char* to, std::int64_t to_step, const char* from, std::int64_t
   for (std::int64_t i = 0; i < n; ++i) std::memcpy(to + i * to_step, from + i * from_step, kSize);
 }
 
-void copy_run(int size, char* to, std::int64_t to_step, const char* from, std::int64_t from_step, std::int64_t n) {
-  if (to_step == size && from_step == size) {
-    std::memmove(to, from, static_cast<std::size_t>(n * size));
-    return;
-  }
-  switch (size) {
-    case 1:
-      return copy_strided<1>(to, to_step, from, from_step, n);
-    case 2:
-      return copy_strided<2>(to, to_step, from, from_step, n);
-    case 4:
-      return copy_strided<4>(to, to_step, from, from_step, n);
-    case 8:
-      return copy_strided<8>(to, to_step, from, from_step, n);
-    default:
-      return copy_strided<16>(to, to_step, from, from_step, n);
-  }
-}
-
 // Walks `n` elements of the domain from `coords` on, a piece of a row at a time: f(address offset, elements done,
 // elements here).
 template <class F>
@@ -83,6 +64,25 @@ void walk_rows(const Dims& shape, Dims coords, const Dims& strides, std::int64_t
 }
 
 }  // namespace
+
+void copy_run(int size, char* to, std::int64_t to_step, const char* from, std::int64_t from_step, std::int64_t n) {
+  if (to_step == size && from_step == size) {
+    std::memmove(to, from, static_cast<std::size_t>(n * size));
+    return;
+  }
+  switch (size) {
+    case 1:
+      return copy_strided<1>(to, to_step, from, from_step, n);
+    case 2:
+      return copy_strided<2>(to, to_step, from, from_step, n);
+    case 4:
+      return copy_strided<4>(to, to_step, from, from_step, n);
+    case 8:
+      return copy_strided<8>(to, to_step, from, from_step, n);
+    default:
+      return copy_strided<16>(to, to_step, from, from_step, n);
+  }
+}
 
 Program::Program(const Plan& plan) : plan_(plan) {
   size_ = 1;

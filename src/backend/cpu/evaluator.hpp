@@ -18,6 +18,9 @@ inline double nanoseconds_of(Op op) { return cost(op) < 4 ? 0.1 : 0.06 * cost(op
 /// Elements that are worth a thread of their own when one takes so long.
 inline std::int64_t grain_of(double nanoseconds) { return static_cast<std::int64_t>(16000 / nanoseconds); }
 
+/// Copies n elements of so many bytes, which lie `from_step` bytes apart, to where they lie `to_step` apart.
+void copy_run(int size, char* to, std::int64_t to_step, const char* from, std::int64_t from_step, std::int64_t n);
+
 /// What all threads share about a plan: kernels, register slots, how each operand is read.
 class Program {
  public:

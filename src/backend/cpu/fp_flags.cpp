@@ -49,22 +49,15 @@ bool underflows(Op op, T x, T y, T r) {
   }
 }
 
-// 0 times a number is 0, or NaN when it is not finite; eight sums, so that the processor need not wait for each.
 template <class T>
-bool all_finite(const T* r, std::int64_t n) {
-  T sum[8] = {};
-  std::int64_t i = 0;
-  for (; i + 8 <= n; i += 8)
-    for (int k = 0; k < 8; ++k) sum[k] += r[i + k] * T(0);
-  for (; i < n; ++i) sum[0] += r[i] * T(0);
-  T total = T(0);
-  for (T s : sum) total += s;
-  return total == T(0);
+bool all_ordinary(const T* r, std::int64_t n, bool normal) {
+  return kernels().ordinary[sizeof(T) == sizeof(double)](r, n, normal);
 }
 
 template <class T>
 std::uint8_t of_results(Op op, const T* x, const T* y, const T* r, std::int64_t n, bool underflow) {
-  if (!underflow && all_finite(r, n)) return 0;
+  if (vanishing_of(op) == Vanishing::never) underflow = false;
+  if (all_ordinary(r, n, underflow)) return 0;
   std::uint8_t flags = 0;
   for (std::int64_t i = 0; i < n; ++i) {
     const T a = x[i], b = y ? y[i] : T(0), c = r[i];
@@ -87,7 +80,7 @@ std::uint8_t of_results(Op op, const T* x, const T* y, const T* r, std::int64_t 
 // The modulus.
 template <class T>
 std::uint8_t of_modulus(const std::complex<T>* x, const T* r, std::int64_t n) {
-  if (all_finite(r, n)) return 0;
+  if (all_ordinary(r, n, false)) return 0;
   for (std::int64_t i = 0; i < n; ++i)
     if (std::isinf(r[i]) && std::isfinite(x[i].real()) && std::isfinite(x[i].imag())) return kOverflow;
   return 0;

@@ -25,7 +25,7 @@ constexpr std::int64_t kBaseline = HWY_NEON;
 
 void fill(std::int64_t target, Kernels& kernels) {
   for (FillShard shard : {fill_int8, fill_int16, fill_int32, fill_int64, fill_rare, fill_float32, fill_float64,
-                          fill_complex64, fill_complex128, fill_cast_integers, fill_cast_floats, fill_stream}) {
+                          fill_complex64, fill_complex128, fill_cast_integers, fill_cast_floats, fill_search, fill_stream}) {
     shard(target, kernels);
   }
 }

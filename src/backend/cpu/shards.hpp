@@ -34,6 +34,7 @@ void fill_complex64(std::int64_t target, Kernels& kernels);
 void fill_complex128(std::int64_t target, Kernels& kernels);
 void fill_cast_integers(std::int64_t target, Kernels& kernels);
 void fill_cast_floats(std::int64_t target, Kernels& kernels);
+void fill_search(std::int64_t target, Kernels& kernels);
 void fill_stream(std::int64_t target, Kernels& kernels);
 
 }  // namespace galop::cpu
