@@ -314,13 +314,11 @@ void collect(nb::handle o, std::vector<array>& to) {
   for (nb::handle x : nb::borrow<nb::iterable>(o)) collect(x, to);
 }
 
-/// Evaluates all arrays among the arguments, also in lists and tuples.
+/// Evaluates all arrays among the arguments, also in lists and tuples. What takes long gives the GIL up by itself.
 void eval_all(nb::args args) {
   std::vector<array> arrays;
   collect(args, arrays);
-  std::int64_t elements = 0;
-  for (const array& a : arrays) elements += a.size();
-  without_gil(elements, [&] { eval(std::span<const array>(arrays)); });
+  eval(std::span<const array>(arrays));
 }
 
 }  // namespace

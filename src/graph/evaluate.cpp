@@ -110,11 +110,12 @@ void run_on(Fusion& f, Device d, Results& r, bool donate) {
     if (w) w->buffer->write(d);
 }
 
-// Whether other threads should not wait until it is done: by elements and operations, some tenths of a millisecond.
 bool is_long(const Fusion& f) {
-  std::int64_t n = 1 + static_cast<std::int64_t>(f.plan.tape.size());
+  int costs = static_cast<int>(f.plan.reductions.size());
+  for (const Instruction& s : f.plan.tape) costs += cost(s.op);
+  std::int64_t n = 1;
   for (const std::int64_t extent : f.plan.shape) n *= extent;
-  return n >= 1 << 17;
+  return is_long_work(n, costs);
 }
 
 // Whether a kernel is bound by functions like sin, and takes seconds: then a second buffer costs little beside it, and

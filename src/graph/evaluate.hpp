@@ -8,6 +8,10 @@ namespace galop::graph {
 /// Makes `v` Ready. Explicit stack: graphs may be deep. On an exception no Value has changed its state.
 void force(Value& v);
 
+/// Whether other threads should not wait until n elements are read and written, with operations of so much cost() on
+/// each: it takes a tenth of a millisecond or more.
+inline bool is_long_work(std::int64_t n, int costs) { return n * (1 + costs) >= 1 << 19; }
+
 /// Has a fusion's plan report floating-point flags where its operations were called under a policy that wants them.
 class FaultWatch {
  public:

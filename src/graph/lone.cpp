@@ -13,7 +13,6 @@ namespace galop::graph {
 namespace {
 
 constexpr std::int64_t kMostElements = 1 << 19;  // beyond, results may go past the caches and interrupts count
-constexpr std::int64_t kLong = 1 << 16;          // other threads should not wait: as for plans
 
 // The elements lie one after the other, in the order of the result, from the view's offset on.
 bool lies_as(const Input& in, const View& layout, std::int64_t result_size) {
@@ -77,7 +76,7 @@ bool compute_alone(Value& v) {
     in[i] = {nullptr, from.bits, want};
     if (from.value && (!lies_as(from, v.layout, size) || !(in[i].data = address_of(from)))) return false;
   }
-  if (n >= kLong) begin_long_work();
+  if (is_long_work(n, cost(node.op))) begin_long_work();
   Value* const gives = donor(v);
   BufferPtr fresh;
   if (!gives) fresh = std::make_unique<Buffer>(v.bytes, kCpu);
