@@ -51,6 +51,19 @@ timed() {
   [ "$status" = passed ] || grep -E '^FAILED|^ERROR|FAILED  \]' "$logs/$name.log" | sort -u | cut -c1-150 | head -n 25
 }
 
+tests=$build/bin/galop_cuda_tests
+alone='*Bandwidth*:*Speed*:CudaLarge*:*2To31*:CudaFork*:CudaRuntime*:CudaWarming*'
+
+# shards NAME N COMMAND…: a test program in N processes at once, on the GPUs in turn.
+shards() {
+  local name=$1 n=$2 gpus
+  gpus=$(nvidia-smi -L | wc -l)
+  shift 2
+  for ((k = 0; k < n; ++k)); do
+    CUDA_VISIBLE_DEVICES=$((gpus > 0 ? k % gpus : 0)) GTEST_TOTAL_SHARDS=$n GTEST_SHARD_INDEX=$k timed "$name-$k" "$@" &
+  done
+}
+
 build() {
   mkdir -p "$build/link" "$logs"
   # A compiler that was installed without its libstdc++.so would link a copy into each library, and copies do not share
@@ -70,26 +83,30 @@ case $what in
   pack) pack ;;
   build) build ;;
   check)
-    # Side by side: the GPU serves several processes, and most of the time goes into compiling kernels. What starts
-    # processes of its own, and what takes most of the memory, comes last, alone.
-    python=("$PYTHON" -m pytest -q -p no:cacheprovider --tb=short --ignore tests/python/test_house.py)
-    timed plug-in "$build/bin/galop_cuda_tests" --gtest_filter='-*Compile*:CudaScan*:CudaSelect*:CudaBlocks*:CudaAt*:CudaMatmul*:Draw*:*Library*:CudaLarge*:CudaFork*:CudaRuntime*:*Speed*' &
-    timed library "$build/bin/galop_cuda_tests" --gtest_filter='CudaScan*:CudaSelect*:CudaBlocks*:CudaAt*:CudaMatmul*:-*Compile*:*2To31*' &
-    timed draw "$build/bin/galop_cuda_tests" --gtest_filter='DrawOnGpu*' &
+    # Side by side: GPUs serve several processes, and most of the time goes into compiling kernels. What starts processes
+    # of its own, and what takes most of the memory, comes last, alone.
+    python=("$PYTHON" -m pytest -q -p no:cacheprovider --tb=short --ignore tests/python/test_house.py --ignore tests/python/test_wheel.py)
+    shards plug-in 4 "$tests" --gtest_filter="-$alone:*Compile*:*Library*"
     GALOP_DEVICE=cuda timed python-cuda "${python[@]}" -n "${WORKERS:-12}" tests/python &
     wait
     LIMIT=${LIMIT2:-${LIMIT:-360}}
-    timed python-automatic "${python[@]}" -n 14 ${AUTOMATIC:-tests/python} &
-    timed programs "$PYTHON" tests/python/random_programs.py --programs "${PROGRAMS:-2000}" --seed 500000 --mode devices &
+    timed python-automatic "${python[@]}" -n "${WORKERS:-12}" ${AUTOMATIC:-tests/python} &
+    for k in 1 2 3 4; do
+      timed "programs-$k" "$PYTHON" tests/python/random_programs.py --programs "${PROGRAMS:-100}" --seed ${k}00000 --mode devices &
+    done
     wait
-    timed runtime "$build/bin/galop_cuda_tests" --gtest_filter='CudaFork*:CudaRuntime*:-*Speed*'
-    timed large "$build/bin/galop_cuda_tests" --gtest_filter='CudaLarge*:*2To31*'
+    timed alone "$tests" --gtest_filter="CudaFork*:CudaRuntime*:CudaWarming*:-*Speed*"
+    timed large "$tests" --gtest_filter='CudaLarge*:*2To31*'
+    GALOP_DEVICE=cuda GALOP_LARGE_BITS=32 timed python-large "${python[@]}" tests/python/test_large_arrays.py
     ;;
   sanitize)
+    # Not the compiler's tests, nor processes that end on purpose, nor what fills the memory; races not among 10^7 numbers.
     for tool in memcheck racecheck initcheck; do
-      timed "$tool" compute-sanitizer --tool $tool --error-exitcode 9 "$build/bin/galop_cuda_tests" \
-        --gtest_filter="${FILTER:--*Bandwidth*:*Large*:*Giant*:*Speed*}"
+      skip=$alone:*Compile*:DrawOnHost*:*CudaFunctions*:*Flags.*
+      [ $tool = racecheck ] && skip=$skip:DrawOnGpu.ManyNumbers
+      shards $tool "${SHARDS:-5}" compute-sanitizer --tool $tool --report-api-errors no --error-exitcode 9 "$tests" --gtest_filter="-$skip"
     done
+    wait
     ;;
   bench) "$PYTHON" benchmarks/gpu.py ${BENCH:-} --json "$logs/gpu.json" 2>&1 | tee "$logs/gpu.txt" ;;
   *) echo "[gpu] pack, build, check, sanitize or bench; got $what" >&2; exit 2 ;;

@@ -51,7 +51,7 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; 
 // How a draw uses its stream.
 struct Job {
   Kernel kernel{};           // PCG64's, of one pass or the first of two
-  bool selects = false;      // in two passes, the second of which is the next kernel; normals in three
+  bool selects = false;      // in two passes, the second of which is the next kernel; normals in four
   int item_bits = 64;        // bits of the stream that an item takes
   bool wide = true;          // items are draws of 64 bits, else draws of 32 bits or parts of such
   double share = 1;          // of items that give a number
@@ -312,12 +312,21 @@ Passed run_passes(Machine& machine, const Draw& d, const Job& job, Args a, std::
     a.stream.word_count = count;
   }
   const std::string what = describe(d, job);
-  machine.launch(of_stream(d, job.kernel), static_cast<unsigned>(blocks), a, what);
-  machine.launch(of_stream(d, after(job.kernel, 1)), static_cast<unsigned>(blocks), a, what);
-  if (normal)
-    machine.launch(of_stream(d, after(job.kernel, 2)), static_cast<unsigned>(ceil_div(tails, 4 * kThreads)), a, what);
+  const auto of_tails = static_cast<unsigned>(ceil_div(tails, 4 * kThreads));
   const auto first = std::make_unique_for_overwrite<First>();
-  machine.download(first.get(), a.outcome, first_bytes);
+  machine.launch(of_stream(d, job.kernel), static_cast<unsigned>(blocks), a, what);
+  if (normal) {
+    // The host finishes its part while the numbers are written.
+    machine.launch(of_stream(d, after(job.kernel, 1)), of_tails, a, what);
+    const auto arrival = machine.send(a.outcome, first_bytes);
+    machine.launch(of_stream(d, after(job.kernel, 2)), static_cast<unsigned>(blocks), a, what);
+    machine.prepare(of_stream(d, after(job.kernel, 3)));
+    arrival->get(first.get());
+  } else {
+    machine.launch(of_stream(d, after(job.kernel, 1)), static_cast<unsigned>(blocks), a, what);
+    if (polar) machine.prepare(Kernel::fix_polar_pairs);
+    machine.download(first.get(), a.outcome, first_bytes);
+  }
   const Outcome& outcome = first->outcome;
 
   if (outcome.trouble != 0 || outcome.doubts > kDoubts || outcome.tails > a.tail_room) return Passed::never;
@@ -335,9 +344,6 @@ Passed run_passes(Machine& machine, const Draw& d, const Job& job, Args a, std::
   }
   if (outcome.total < static_cast<u64>(job.results)) return Passed::with_more_words;
   if (outcome.fixes > a.fix_room) return Passed::never;
-  end = static_cast<i64>(outcome.end);
-  if (outcome.fixes == 0) return Passed::yes;
-
   const auto count = static_cast<std::int64_t>(outcome.fixes);
   std::vector<double> values(first->values, first->values + std::min(count, likely));
   if (count > likely) {
@@ -350,11 +356,14 @@ Passed run_passes(Machine& machine, const Draw& d, const Job& job, Args a, std::
       v = finish(d, v);
     }
   });
-  machine.upload(a.fix_value, values.data(), count * 8);
-  const Kernel fix = polar                       ? Kernel::fix_polar_pairs
-                     : d.dtype == DType::float64 ? Kernel::fix_normal64
-                                                 : Kernel::fix_normal32;
-  machine.launch(fix, static_cast<unsigned>(ceil_div(count, kThreads)), a, what);
+  if (count > 0) machine.upload(a.fix_value, values.data(), count * 8);
+  if (normal) {
+    machine.launch(of_stream(d, after(job.kernel, 3)), of_tails, a, what);
+    machine.download(&first->outcome, a.outcome, sizeof(Outcome));
+  } else if (count > 0) {
+    machine.launch(Kernel::fix_polar_pairs, static_cast<unsigned>(ceil_div(count, kThreads)), a, what);
+  }
+  end = static_cast<i64>(outcome.end);
   return Passed::yes;
 }
 
@@ -385,6 +394,17 @@ bool run_selection(Machine& machine, const Draw& d, const Job& job, Args& a, i64
 }
 
 }  // namespace
+
+std::unique_ptr<Machine::Arrival> Machine::send(const void* from, std::int64_t bytes) {
+  struct Here final : Arrival {
+    void get(void* to) override { std::copy(bytes.begin(), bytes.end(), static_cast<char*>(to)); }
+    std::vector<char> bytes;
+  };
+  auto here = std::make_unique<Here>();
+  here->bytes.resize(static_cast<std::size_t>(bytes));
+  download(here->bytes.data(), from, bytes);
+  return here;
+}
 
 std::string kernel_name(Kernel k) { return kKernels[static_cast<int>(k)].name; }
 

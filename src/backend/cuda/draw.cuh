@@ -237,6 +237,7 @@ inline void note_counts(const Args& a, u64 mine) {
     u64 all = 0;
     for (int k = 0; k < kWarps; ++k) all += count[k];
     a.block_counts[blockIdx.x] = all;
+    atomicAdd(&a.outcome->total, all);
   }
 }
 
@@ -266,7 +267,6 @@ inline i64 kept_before(const Args& a) {
   for (i64 k = threadIdx.x; k < static_cast<i64>(blockIdx.x); k += kThreads) some += a.block_counts[k];
   if (some != 0) atomicAdd(&before, some);
   __syncthreads();
-  if (threadIdx.x == 0 && blockIdx.x + 1 == gridDim.x) a.outcome->total = before + a.block_counts[blockIdx.x];
   u64 mine = before;
   for (int k = 0; k < static_cast<int>(threadIdx.x) / 32; ++k)
     mine += a.warp_counts[static_cast<i64>(blockIdx.x) * kWarps + k];

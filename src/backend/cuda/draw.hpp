@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "backend/backend.hpp"
@@ -31,19 +32,19 @@ namespace draw {
   X(S##_polar_find, (select_count<Polar<U, W>, W>(a)))       \
   X(S##_polar_write, (select_write<Polar<U, W>, W>(a)))
 #define GALOP_DRAW_BARE(...) __VA_ARGS__
+#define GALOP_DRAW_FIRST(P, S) P
 #define GALOP_DRAW_INTEGERS(X, S, M, N)                \
   X(S##_direct, (direct<GALOP_DRAW_BARE M, N>(a)))     \
   X(S##_find, (select_count<GALOP_DRAW_BARE M, N>(a))) \
   X(S##_write, (select_write<GALOP_DRAW_BARE M, N>(a)))
-#define GALOP_DRAW_NORMALS(X, S, M)                  \
-  X(S##_find, (normal_find<GALOP_DRAW_BARE M>(a)))   \
-  X(S##_write, (normal_write<GALOP_DRAW_BARE M>(a))) \
-  X(S##_tails, (normal_tails<GALOP_DRAW_BARE M>(a)))
+#define GALOP_DRAW_NORMALS(X, S, M)                   \
+  X(S##_find, (normal_find<GALOP_DRAW_BARE M>(a)))    \
+  X(S##_tails, (normal_tails<GALOP_DRAW_FIRST M>(a))) \
+  X(S##_write, (normal_write<GALOP_DRAW_BARE M>(a)))  \
+  X(S##_place, (normal_place<GALOP_DRAW_BARE M>(a)))
 #define GALOP_DRAW_KERNELS(X)                                                \
   GALOP_DRAW_STREAMS(X, pcg64, Pcg, Pcg, UnitPcg)                            \
   GALOP_DRAW_STREAMS(X, mt19937, Twister<true>, Twister<false>, UnitTwister) \
-  X(fix_normal64, (fix_normals<double>(a)))                                  \
-  X(fix_normal32, (fix_normals<float>(a)))                                   \
   X(fix_polar_pairs, (fix_polar(a)))                                         \
   X(twister_leap_lanes, (twister_leap(a)))                                   \
   X(twister_fill_lanes, (twister_fill(a)))
@@ -68,7 +69,16 @@ class Machine {
   virtual void release(void* p) noexcept = 0;
   virtual void upload(void* to, const void* from, std::int64_t bytes) = 0;
   virtual void download(void* to, const void* from, std::int64_t bytes) = 0;
+  /// Brings what was there after the launches so far, while later ones run; at most 64 KiB. Else at once.
+  class Arrival {
+   public:
+    virtual ~Arrival() = default;
+    virtual void get(void* to) = 0;  // waits
+  };
+  virtual std::unique_ptr<Arrival> send(const void* from, std::int64_t bytes);
   virtual void zero(void* to, std::int64_t bytes) = 0;
+  /// Makes a kernel ready that will be launched later, while others run.
+  virtual void prepare(Kernel) {}
   virtual void launch(Kernel k, unsigned blocks, const Args& a, const std::string& what) = 0;
 
   std::int64_t most_blocks = 2112;  // of a launch; the same on every GPU

@@ -89,7 +89,7 @@ struct Args {
   const Decision* decisions;
   u64 decided;
   const NormalTables* tables;
-  i64* fix_index;
+  i64* fix_index;     // of the pair; of normals the item
   double* fix_value;  // the argument; afterwards libm's result
   double* fix_x;
   double* fix_y;
@@ -99,8 +99,8 @@ struct Args {
   const Leap* row_leaps;  // PCG64: kRowLeaps of them
   u64* makes;             // of each tile: which draws a number begins with
   i64* before;            // of each tile: how many numbers come before it
-  i64* tail_item;
-  double* tail_value;  // the draw that the number is made of, with the number's sign
+  i64* tail_item;         // ~item: among the fixes
+  double* tail_value;     // the draw that the number is made of, with the number's sign; afterwards the number
   u64 tail_room;
   // MT19937: lanes that stand `lane_words` apart, each with a window of 624 words.
   u32* windows;

@@ -8,7 +8,9 @@
 //
 // Warps work apart, on tiles of kNormalItems draws in rows of 32. The first kernel finds the places that take more than
 // one draw, decides these, one a lane, and leaves a map of the draws that numbers begin with. The second makes the
-// draws once more and writes the numbers where the map says. A third makes the numbers of the tail, one in 4000.
+// draws once more and writes the numbers where the map says. Of the numbers of the tail, one in 4000, a third kernel,
+// which runs before the second, makes those that need no libm: the host finishes the others meanwhile. A fourth puts
+// them into their places.
 
 constexpr int kBefore = 64;       // items before a tile that are looked at again: where its chain comes from
 constexpr int kSpecials = 128;    // places of a tile that are not taken at once; some 27 are expected
@@ -504,39 +506,48 @@ inline i64 numbers_before(const Args& a, i64 item) {
   return sum;
 }
 
-/// The numbers of the tail, whose arguments and signs are listed, and where the last step ends. libm's logarithm lies
-/// within a unit of the right one; where that makes no difference it is not asked.
-template <class P, class Source>
+/// The numbers of the tail, whose arguments and signs are listed. libm's logarithm lies within a unit of the right one;
+/// where that makes no difference it is not asked.
+template <class P>
 void normal_tails(const Args& a) {
   using T = typename P::T;
   const u64 count = a.outcome->tails < a.tail_room ? a.outcome->tails : a.tail_room;
   GALOP_DRAW_ROLLED
   for (u64 i = static_cast<u64>(blockIdx.x) * kThreads + threadIdx.x; i < count;
        i += static_cast<u64>(gridDim.x) * kThreads) {
-    const i64 index = numbers_before(a, a.tail_item[i]);
-    if (index >= a.n) continue;
     const double signed_u = a.tail_value[i];
     T near[2];
     P::around(log_twice(1.0 - fabs(signed_u)), near);
     const T r = P::r(*a.tables), factor = -P::inverse_r(*a.tables);
     const T x = r + factor * near[0], y = r + factor * near[1];
-    if (x == y)
-      static_cast<T*>(a.out)[index] = scaled<T>(__double_as_longlong(signed_u) < 0 ? -x : x, a);
-    else
-      fix_later(a, index, signed_u);
+    if (x == y) {
+      a.tail_value[i] = static_cast<double>(scaled<T>(__double_as_longlong(signed_u) < 0 ? -x : x, a));
+    } else {
+      fix_later(a, a.tail_item[i], signed_u);
+      a.tail_item[i] = ~a.tail_item[i];
+    }
+  }
+}
+
+/// Puts these numbers and those that the host has finished where they belong, and finds where the last step ends.
+template <class P, class Source>
+void normal_place(const Args& a) {
+  using T = typename P::T;
+  const u64 tails = a.outcome->tails, fixes = a.outcome->fixes;
+  GALOP_DRAW_ROLLED
+  for (u64 i = static_cast<u64>(blockIdx.x) * kThreads + threadIdx.x; i < tails + fixes;
+       i += static_cast<u64>(gridDim.x) * kThreads) {
+    const bool fixed = i >= tails;
+    const i64 item = fixed ? a.fix_index[i - tails] : a.tail_item[i];
+    if (item < 0) continue;
+    const i64 index = numbers_before(a, item);
+    if (index < a.n) static_cast<T*>(a.out)[index] = static_cast<T>(fixed ? a.fix_value[i - tails] : a.tail_value[i]);
   }
   if (blockIdx.x + 1 < gridDim.x || threadIdx.x > 0 || a.outcome->total < static_cast<u64>(a.n)) return;
   const i64 last = static_cast<i64>(a.outcome->end);
   double unused;
   const Draws<P, Source> from{Source(a.stream, last / Draws<P, Source>::kItems), last};
   a.outcome->end = static_cast<u64>(last) + (normal_step(a, from, &unused) & kTakes);
-}
-
-/// out[index] = what the host has found.
-template <class T>
-void fix_normals(const Args& a) {
-  const u64 i = static_cast<u64>(blockIdx.x) * kThreads + threadIdx.x;
-  if (i < a.outcome->fixes) static_cast<T*>(a.out)[a.fix_index[i]] = static_cast<T>(a.fix_value[i]);
 }
 
 // The polar method ------------------------------------------------------------------------------------------------

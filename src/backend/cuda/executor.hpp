@@ -45,6 +45,8 @@ class CudaExecutor {
     if (bytes > 0) faults_.settle(launched);
   }
   void copy(void* to, const void* from, std::int64_t bytes);
+  /// Brings at most 64 KiB of what is there then, while later work goes on.
+  Transfer::Arrival send(const void* device, std::int64_t bytes) { return {transfer_, device, bytes}; }
   /// From another device's memory, in the order of both streams.
   void copy_peer(void* to, CudaExecutor& other, const void* from, std::int64_t bytes);
   void fill_bytes(void* device, unsigned char value, std::int64_t bytes);

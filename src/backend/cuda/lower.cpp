@@ -271,9 +271,9 @@ class Lowering {
       // A block of bands is near a square, so that shifted operands meet in the nearest cache.
       unsigned x = tall ? kThreads / 4 : kThreads;
       while (x > 1 && static_cast<std::int64_t>(x / 2) >= steps) x /= 2;
-      if (out_.axes == 1) x = kThreads;
+      if (out_.axes == 1) x = out_.heavy ? kHeavyThreads : kThreads;
       out_.threads_x = x;
-      out_.threads_y = kThreads / x;
+      out_.threads_y = out_.axes == 1 ? 1 : kThreads / x;
       const std::int64_t pieces = up(steps, x);
       out_.words.push_back(word(pieces));
       out_.words.push_back(word(rows));

@@ -10,6 +10,7 @@
 namespace galop::cuda {
 
 inline constexpr int kThreads = 256;
+inline constexpr int kHeavyThreads = 64;  // of heavy maps of one axis: a block makes room when its slowest warp ends
 /// Blocks that a fold is split into where its results are few: fixed, so that every GPU folds in the same order, and so
 /// many that a last, part-filled round costs little.
 inline constexpr std::int64_t kFoldBlocks = 8192;

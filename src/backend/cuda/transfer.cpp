@@ -37,6 +37,7 @@ Transfer::~Transfer() {
     for (Buffer& b : ring_) free(b);
     for (Buffer& b : stages_) free(b);
     free(back_);
+    free(arrival_);
   } catch (const Error&) {
     // Lost meanwhile.
   }
@@ -124,6 +125,27 @@ bool Transfer::download_small(void* host, CUdeviceptr device, std::int64_t bytes
   context_.synchronize();
   std::memcpy(host, back_.data, static_cast<std::size_t>(bytes));
   return true;
+}
+
+Transfer::Arrival::Arrival(Transfer& transfer, const void* device, std::int64_t bytes)
+    : transfer_(transfer), lock_(transfer.arrival_mutex_), device_(device), bytes_(bytes) {
+  Context& context = transfer.context_;
+  const auto here = context.enter();
+  Buffer& b = transfer.arrival_;
+  sent_ = transfer.pinned(b, kSmall);
+  if (!sent_) return;
+  transfer.wait(b);  // one that nobody took
+  context.check(
+      context.cuda.cuMemcpyDtoHAsync(b.data, address(device), static_cast<std::size_t>(bytes), context.stream),
+      "cuMemcpyDtoHAsync", text(bytes));
+  transfer.sent(b);
+}
+
+void Transfer::Arrival::get(void* host) {
+  if (!sent_) return transfer_.download(host, device_, bytes_);
+  const auto here = transfer_.context_.enter();
+  transfer_.wait(transfer_.arrival_);
+  std::memcpy(host, transfer_.arrival_.data, static_cast<std::size_t>(bytes_));
 }
 
 bool Transfer::upload_staged(CUdeviceptr device, const char* host, std::int64_t bytes) {

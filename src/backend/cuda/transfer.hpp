@@ -24,6 +24,21 @@ class Transfer {
   /// Waits for the stream up to the copy. Throws DeviceError.
   void download(void* host, const void* device, std::int64_t bytes);
 
+  /// A copy on its way to the host: of what was there when it was asked for, while later work goes on. One at a time.
+  class Arrival {
+   public:
+    Arrival(Transfer& transfer, const void* device, std::int64_t bytes);  // at most kSmall
+    /// Waits for the copy. Throws DeviceError.
+    void get(void* host);
+
+   private:
+    Transfer& transfer_;
+    std::unique_lock<std::mutex> lock_;
+    const void* device_;
+    std::int64_t bytes_;
+    bool sent_;
+  };
+
  private:
   // Pinned memory of this class, and when the device is done with it.
   struct Buffer {
@@ -45,11 +60,11 @@ class Transfer {
   bool download_staged(char* host, CUdeviceptr device, std::int64_t bytes);
 
   Context& context_;
-  std::mutex ring_mutex_, back_mutex_, stage_mutex_;
+  std::mutex ring_mutex_, back_mutex_, stage_mutex_, arrival_mutex_;
   std::array<Buffer, 8> ring_;
   std::size_t segment_ = 0;
   std::int64_t filled_ = 0;  // bytes of the segment in hand
-  Buffer back_;
+  Buffer back_, arrival_;
   std::array<Buffer, 3> stages_;
 };
 

@@ -31,8 +31,11 @@ std::string Writer::run() {
   line("struct Parameters { u64 w[" + text(static_cast<std::int64_t>(l_.words.size())) + "]; };");
   // Blocks of each result that are done; zero between launches, which follow each other.
   if (l_.many) line("__device__ u32 arrived[" + text(kFoldBlocks) + "];");
-  line("extern \"C\" __global__ void __launch_bounds__(" + text(l_.kind == Kind::ordered ? 1 : kThreads) +
-       (l_.heavy                ? ", 4"
+  const int threads = l_.kind == Kind::ordered ? 1
+                      : l_.heavy               ? static_cast<int>(l_.threads_x * l_.threads_y)
+                                               : kThreads;
+  line("extern \"C\" __global__ void __launch_bounds__(" + text(threads) +
+       (l_.heavy                ? ", " + text(4 * kThreads / threads)
         : l_.kind == Kind::pack ? ", 3"
                                 : "") +
        ") " + kernel_ + "(const __grid_constant__ Parameters p) {");

@@ -12,11 +12,11 @@ constexpr int kTileRows = 8;  // of threads
 }  // namespace
 
 void Writer::rows() {
-  const int last = l_.axes - 1, extents = 3;
+  const int last = l_.axes - 1, extents = 3, threads = static_cast<int>(l_.threads_x);  // flat ones know how many
   const bool flat = l_.axes == 1;
   const std::string v = text(l_.vec), strips = text(l_.strips);
   if (flat) {
-    line("const i64 i = (i64)blockIdx.x * " + text(kThreads * l_.vec * l_.strips) + " + threadIdx.x * " + v + ";");
+    line("const i64 i = (i64)blockIdx.x * " + text(threads * l_.vec * l_.strips) + " + threadIdx.x * " + v + ";");
     line("const i64 n = " + parameter(extents) + ";");
     line("if (i >= n) return;");
   } else {
@@ -47,13 +47,13 @@ void Writer::rows() {
   }
   // Where every strip is whole there is one branch, and all loads are under way together.
   if (flat) {
-    line("const bool whole = i + " + text((l_.strips - 1) * kThreads * l_.vec + l_.vec) + " <= n;");
+    line("const bool whole = i + " + text((l_.strips - 1) * threads * l_.vec + l_.vec) + " <= n;");
   } else {
     line("const i64 rows = " + parameter(extents + last - 1) + " - c" + text(last - 1) + ";");
     line("const bool whole = i + " + v + " <= n && " + strips + " <= rows;");
   }
   const std::string inside =
-      flat ? "i + s * " + text(kThreads * l_.vec) + " + j < n" : std::string("s < rows && i + j < n");
+      flat ? "i + s * " + text(threads * l_.vec) + " + j < n" : std::string("s < rows && i + j < n");
   const auto each = [&](const std::string& what) {
     line("#pragma unroll");
     line("for (int s = 0; s < " + strips + "; ++s)");
@@ -240,7 +240,8 @@ std::string Writer::strip(const Access& a, const std::string& from, int last, co
   std::string place = from;
   if (l_.strips > 1 && !flat) place += " + " + s + " * " + parameter(a.word + last);
   if (a.mode == Mode::splat) return place;
-  const std::string move = l_.strips > 1 && flat ? " + " + s + " * " + text(kThreads * l_.vec) : "";
+  const std::string move =
+      l_.strips > 1 && flat ? " + " + s + " * " + text(static_cast<int>(l_.threads_x) * l_.vec) : "";
   return place + " + (i" + move + " + " + j + ") * " + step;
 }
 

@@ -150,7 +150,7 @@ class Short : public draw::Emulated {
  public:
   void launch(draw::Kernel k, unsigned blocks, const draw::Args& a, const std::string& what) override {
     draw::Args some = a;
-    if (launches[draw::Kernel::pcg64_normal64_tails] == 0) some.tiles = std::min<std::int64_t>(tiles, a.tiles);
+    if (launches[draw::Kernel::pcg64_normal64_write] == 0) some.tiles = std::min<std::int64_t>(tiles, a.tiles);
     Emulated::launch(k, blocks, some, what);
   }
   std::int64_t tiles = 3;
