@@ -417,7 +417,13 @@ Fusion lower(Value& root, const std::vector<Value*>* assumed, bool alone) {
   std::vector<Value*> siblings;
   for (Value* v : inner)
     if (v->cost >= kWorthSharing) live_consumers(*v, domain, siblings, 8);
-  for (Value* v : siblings) {
+  const std::size_t sharing = siblings.size();
+  // The other result of the same step: a second output that costs nothing.
+  const Value* const operand = info(root.node->op).nout == 2 ? root.node->in[0].value.get() : nullptr;
+  if (operand) live_consumers(*operand, domain, siblings, 0);
+  for (std::size_t i = 0; i < siblings.size(); ++i) {
+    Value* const v = siblings[i];
+    if (i >= sharing && v->node->op != root.node->op) continue;
     if (l.fusion().saved.size() >= kMaxOutputs) break;
     if (!(v->wish == root.wish)) continue;
     auto& f = l.fusion();
@@ -425,8 +431,10 @@ Fusion lower(Value& root, const std::vector<Value*>* assumed, bool alone) {
         std::find(f.inlined.begin(), f.inlined.end(), v) != f.inlined.end())
       continue;
     auto before = l.mark();
+    const auto steps = l.steps();
     const std::uint16_t r = l.value(*v, id);
-    if (l.failed() || l.operands() > kMaxOperands || static_cast<int>(l.steps()) > s.fusion_limit) {
+    if (l.failed() || l.operands() > kMaxOperands || static_cast<int>(l.steps()) > s.fusion_limit ||
+        (i >= sharing && l.steps() != steps)) {
       l.rewind(std::move(before));
       continue;
     }

@@ -115,44 +115,37 @@ std::uint8_t of_halves(const void* x, DType from, const std::uint16_t* r, std::i
 }
 
 template <class T>
-std::uint8_t of_division(Op op, const void* x_, const void* y_, std::int64_t n) {
+bool leaves_range(const void* x_, const void* y_, std::int64_t n) {
   const T *x = static_cast<const T*>(x_), *y = static_cast<const T*>(y_);
-  bool zero = false, beyond = false;
-  for (std::int64_t i = 0; i < n; ++i) zero |= y[i] == T(0);
-  if (std::numeric_limits<T>::is_signed && (op == Op::floor_divide || op == Op::divmod))
-    for (std::int64_t i = 0; i < n; ++i)
-      beyond |= (y[i] == static_cast<T>(-1)) & (x[i] == std::numeric_limits<T>::min());
-  return static_cast<std::uint8_t>((zero ? kDivide : 0) | (beyond ? kOverflow : 0));
-}
-
-template <class T>
-std::uint8_t of_inverse(const void* x_, std::int64_t n) {
-  const T* x = static_cast<const T*>(x_);
-  bool zero = false;
-  for (std::int64_t i = 0; i < n; ++i) zero |= x[i] == T(0);
-  return zero ? kDivide | kInvalid : 0;
+  for (std::int64_t i = 0; i < n; ++i)
+    if (y[i] == static_cast<T>(-1) && x[i] == std::numeric_limits<T>::min()) return true;
+  return false;
 }
 
 std::uint8_t of_integers(Op op, DType t, const void* x, const void* y, std::int64_t n) {
-  const auto test = [&]<class T>(T) { return y ? of_division<T>(op, x, y, n) : of_inverse<T>(x, n); };
+  const int dtype = static_cast<int>(t);
+  if (!y) return kernels().truth[0][dtype](x, n).last ? kDivide | kInvalid : 0;
+  std::uint8_t flags = kernels().truth[0][dtype](y, n).last ? kDivide : 0;
+  if (kind(t) != 'i' || (op != Op::floor_divide && op != Op::divmod)) return flags;
+  // The least number, which most arrays have not, divided by -1.
+  const auto test = [&]<class T>(T least) {
+    std::memcpy(&least, static_cast<const T*>(x) + kernels().extreme[0][dtype](x, n).at, sizeof least);
+    if (least == std::numeric_limits<T>::min() && leaves_range<T>(x, y, n)) flags |= kOverflow;
+  };
   switch (t) {
     case DType::int8:
-      return test(std::int8_t{});
+      test(std::int8_t{});
+      break;
     case DType::int16:
-      return test(std::int16_t{});
+      test(std::int16_t{});
+      break;
     case DType::int32:
-      return test(std::int32_t{});
-    case DType::int64:
-      return test(std::int64_t{});
-    case DType::uint16:
-      return test(std::uint16_t{});
-    case DType::uint32:
-      return test(std::uint32_t{});
-    case DType::uint64:
-      return test(std::uint64_t{});
+      test(std::int32_t{});
+      break;
     default:
-      return test(std::uint8_t{});
+      test(std::int64_t{});
   }
+  return flags;
 }
 
 // The quotients once more by NumPy's formula: the kernel also computes the branch that it does not take.

@@ -1,5 +1,7 @@
 // Kernels for cases too rare for lanes: the rows that run on float16 itself, because neighbours in float16 are their
 // result (all others go through float32), and folds of comparisons over bool.
+#include <cstring>
+
 #include "backend/cpu/shards.hpp"
 
 namespace galop::cpu {
@@ -65,9 +67,17 @@ void enter_folds(Kernels& kernels, Op op, DType t, F) {
   };
 }
 
+// Of integers the answer is known.
+template <int kByte>
+void constant_kernel(void* const* out, const void* const*, std::int64_t n) {
+  std::memset(out[0], kByte, static_cast<std::size_t>(n));
+}
+
 }  // namespace
 
 void fill_rare(std::int64_t, Kernels& kernels) {
+  kernels.op[static_cast<int>(Op::isinf)][static_cast<int>(DType::uint8)] = constant_kernel<0>;
+  kernels.op[static_cast<int>(Op::isfinite)][static_cast<int>(DType::uint8)] = constant_kernel<1>;
   constexpr int t = static_cast<int>(DType::float16);
   kernels.op[static_cast<int>(Op::nextafter)][t] = nextafter_kernel;
   kernels.op[static_cast<int>(Op::spacing)][t] = spacing_kernel;

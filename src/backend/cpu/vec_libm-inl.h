@@ -154,6 +154,23 @@ GALOP_INLINE V<T> arccosh(V<T> x) {
     return arccosh_of(x);
 }
 
+// libmvec computes what is beyond the domain one after the other.
+template <class T>
+GALOP_INLINE V<T> nan_beyond(MaskOf<T> inside, V<T> x, V<T> r) {
+  return select(inside, r, select(x != x, x, V<T>(std::numeric_limits<T>::quiet_NaN())));
+}
+template <class T>
+GALOP_INLINE V<T> arcsin(V<T> x) {
+  const MaskOf<T> inside = absolute(x) <= V<T>(T(1));
+  return nan_beyond(inside, x, arcsin_of(select(inside, x, V<T>(T(0)))));
+}
+template <class T>
+GALOP_INLINE V<T> arctanh(V<T> x) {
+  const V<T> one(T(1)), a = absolute(x);
+  const V<T> r = arctanh_of(select(a < one, x, V<T>(T(0))));
+  return nan_beyond(a <= one, x, select(a == one, copysign(V<T>(std::numeric_limits<T>::infinity()), x), r));
+}
+
 /// 1 ** y and x ** 0 are 1, for NaN as well.
 template <class T>
 requires std::is_floating_point_v<T> GALOP_INLINE V<T> power(V<T> x, V<T> y) {
@@ -171,6 +188,7 @@ requires std::is_floating_point_v<T> GALOP_INLINE V<T> power(V<T> x, V<T> y) {
 // error.
 template <class T, class Small, class Exact>
 GALOP_INLINE V<T> log_of_sum(V<T> x, V<T> y, V<T> log2, Small small, Exact exact) {
+  if (!any(x != y)) return x + log2;
   const V<T> d = x - y;
   const V<T> large = select(d > V<T>(T(0)), x, y);
   V<T> r = large + small(negative(absolute(d)));
