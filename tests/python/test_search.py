@@ -2,9 +2,10 @@
 
 import random
 
-import galop
 import numpy as np
 import pytest
+
+import galop
 from galop.testing import modes
 from support import COMPLEX, DTYPES, INEXACT, assert_alike, assert_same, sample
 
