@@ -286,7 +286,7 @@ class array {
       : cell_(adopted), view_(std::move(view)), dtype_(t), writeable_(writeable) {}
   /// Of a cell whose elements lie in C order.
   array(graph::Cell* adopted, const Dims& shape, DType t)
-      : cell_(adopted), view_{shape, c_strides(shape, galop::itemsize(t)), 0}, dtype_(t) {}
+      : cell_(adopted), view_(View::Dense{}, shape, galop::itemsize(t)), dtype_(t) {}
   graph::Cell* cell() const { return cell_; }
   const View& view() const { return view_; }
   /// A handle on the same storage.

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace galop {
@@ -16,24 +17,27 @@ inline constexpr int kMaxDims = 64;
 /// A short list of 64-bit integers: a shape, strides or axes.
 class Dims {
  public:
-  Dims() = default;
+  Dims() : inline_{} {}
   Dims(std::initializer_list<std::int64_t> v) : Dims(v.begin(), v.end()) {}
   Dims(const std::vector<std::int64_t>& v) : Dims(v.begin(), v.end()) {}
-  explicit Dims(int n, std::int64_t fill) { resize(n, fill); }
+  explicit Dims(int n, std::int64_t fill) : Dims() { resize(n, fill); }
   template <class It>
-  requires(!std::is_integral_v<It>) Dims(It first, It last) {
+  requires(!std::is_integral_v<It>) Dims(It first, It last) : Dims() {
     for (; first != last; ++first) push_back(static_cast<std::int64_t>(*first));
   }
   Dims(const Dims& o) {
-    if (o.data_ == o.inline_)
-      take_inline(o);
-    else
+    if (o.on_heap()) {
+      size_ = 0;
+      capacity_ = kInline;
       assign(o);
+    } else {
+      take(o);
+    }
   }
   Dims(Dims&& o) noexcept { steal(o); }
   Dims& operator=(const Dims& o) {
-    if (data_ == inline_ && o.data_ == o.inline_)
-      take_inline(o);
+    if (!on_heap() && !o.on_heap())
+      take(o);
     else if (this != &o)
       assign(o);
     return *this;
@@ -49,103 +53,84 @@ class Dims {
 
   int size() const { return size_; }
   bool empty() const { return size_ == 0; }
-  std::int64_t* data() { return data_; }
-  const std::int64_t* data() const { return data_; }
-  std::int64_t* begin() { return data_; }
-  std::int64_t* end() { return data_ + size_; }
-  const std::int64_t* begin() const { return data_; }
-  const std::int64_t* end() const { return data_ + size_; }
-  std::int64_t& operator[](int i) { return data_[i]; }
-  std::int64_t operator[](int i) const { return data_[i]; }
-  std::int64_t& back() { return data_[size_ - 1]; }
-  std::int64_t back() const { return data_[size_ - 1]; }
+  std::int64_t* data() { return on_heap() ? heap_ : inline_; }
+  const std::int64_t* data() const { return on_heap() ? heap_ : inline_; }
+  std::int64_t* begin() { return data(); }
+  std::int64_t* end() { return data() + size_; }
+  const std::int64_t* begin() const { return data(); }
+  const std::int64_t* end() const { return data() + size_; }
+  std::int64_t& operator[](int i) { return data()[i]; }
+  std::int64_t operator[](int i) const { return data()[i]; }
+  std::int64_t& back() { return data()[size_ - 1]; }
+  std::int64_t back() const { return data()[size_ - 1]; }
 
   void push_back(std::int64_t v) {
     if (size_ == capacity_) grow(2 * capacity_);
-    data_[size_++] = v;
+    data()[size_++] = v;
   }
   void pop_back() { --size_; }
   void clear() { size_ = 0; }
   void resize(int n, std::int64_t fill = 0) {
     if (n > capacity_) grow(n);
-    for (int i = size_; i < n; ++i) data_[i] = fill;
+    for (int i = size_; i < n; ++i) data()[i] = fill;
     size_ = n;
   }
   void insert(int at, std::int64_t v) {
     push_back(v);
-    std::rotate(data_ + at, data_ + size_ - 1, data_ + size_);
+    std::rotate(begin() + at, end() - 1, end());
   }
   void erase(int at) {
-    std::copy(data_ + at + 1, data_ + size_, data_ + at);
+    std::copy(begin() + at + 1, end(), begin() + at);
     --size_;
   }
   friend bool operator==(const Dims& a, const Dims& b) {
     if (a.size_ != b.size_) return false;
     for (int i = 0; i < a.size_; ++i)
-      if (a.data_[i] != b.data_[i]) return false;
+      if (a[i] != b[i]) return false;
     return true;
   }
 
  private:
+  static constexpr int kInline = 4;
+  bool on_heap() const { return capacity_ > kInline; }
   void grow(int n) {
     auto* heap = new std::int64_t[static_cast<std::size_t>(n)];
-    std::copy(data_, data_ + size_, heap);
+    std::copy(begin(), end(), heap);
     free_heap();
-    data_ = heap;
+    heap_ = heap;
     capacity_ = n;
   }
   void free_heap() {
-    if (data_ != inline_) delete[] data_;
+    if (on_heap()) delete[] heap_;
   }
   void assign(const Dims& o) {
     size_ = 0;
     if (o.size_ > capacity_) grow(o.size_);
-    std::copy(o.begin(), o.end(), data_);
+    std::copy(o.begin(), o.end(), data());
     size_ = o.size_;
   }
-  // Four at once, whatever the size: a copy of known length is two instructions.
-  void take_inline(const Dims& o) {
+  // All that is there, whatever the size: a copy of known length is a few instructions.
+  void take(const Dims& o) {
     size_ = o.size_;
+    capacity_ = o.capacity_;
     std::memcpy(inline_, o.inline_, sizeof inline_);
   }
   void steal(Dims& o) {
-    if (o.data_ == o.inline_) {
-      data_ = inline_;
-      capacity_ = 4;
-      take_inline(o);
-    } else {
-      size_ = o.size_;
-      data_ = o.data_;
-      capacity_ = o.capacity_;
-      o.data_ = o.inline_;
-      o.capacity_ = 4;
-    }
+    take(o);
     o.size_ = 0;
+    o.capacity_ = kInline;
   }
 
-  std::int64_t inline_[4] = {};
-  std::int64_t* data_ = inline_;
+  union {
+    std::int64_t inline_[kInline];
+    std::int64_t* heap_;
+  };
   int size_ = 0;
-  int capacity_ = 4;
+  int capacity_ = kInline;
 };
 
 /// "(3, 4)", "(5,)", "()": as Python writes a tuple.
 std::string to_string(const Dims& d);
-
-/// Where the elements of an array lie in its buffer: offset and strides in bytes, as NumPy's.
-struct View {
-  Dims shape;
-  Dims strides;
-  std::int64_t offset = 0;
-
-  int ndim() const { return shape.size(); }
-  /// Number of elements: the product of the shape.
-  std::int64_t size() const {
-    std::int64_t n = 1;
-    for (std::int64_t d : shape) n *= d;
-    return n;
-  }
-};
 
 /// Strides in bytes of a dense C-order array.
 inline Dims c_strides(const Dims& shape, std::int64_t itemsize) {
@@ -159,6 +144,31 @@ inline Dims c_strides(const Dims& shape, std::int64_t itemsize) {
   if (n == 0) std::fill(s.begin(), s.end(), 0);
   return s;
 }
-inline View c_view(const Dims& shape, std::int64_t itemsize) { return {shape, c_strides(shape, itemsize), 0}; }
+
+/// Where the elements of an array lie in its buffer: offset and strides in bytes, as NumPy's.
+struct View {
+  Dims shape;
+  Dims strides;
+  std::int64_t offset = 0;
+
+  View() = default;
+  // Constructors in place of an aggregate, which compilers clear as a whole before they fill it.
+  template <class S = Dims, class T = Dims>
+  View(S&& shape_, T&& strides_, std::int64_t offset_ = 0)
+      : shape(std::forward<S>(shape_)), strides(std::forward<T>(strides_)), offset(offset_) {}
+  /// Of a dense C-order array.
+  struct Dense {};
+  View(Dense, const Dims& shape_, std::int64_t itemsize) : shape(shape_), strides(c_strides(shape_, itemsize)) {}
+
+  int ndim() const { return shape.size(); }
+  /// Number of elements: the product of the shape.
+  std::int64_t size() const {
+    std::int64_t n = 1;
+    for (std::int64_t d : shape) n *= d;
+    return n;
+  }
+};
+
+inline View c_view(const Dims& shape, std::int64_t itemsize) { return {View::Dense{}, shape, itemsize}; }
 
 }  // namespace galop

@@ -61,6 +61,9 @@ class ufunc {
 
   /// The first result of such a call.
   array one(std::span<const arg> operands, const ufunc_options& options = {}) const;
+  /// The same of arrays alone, without options.
+  array one(const array& x) const;
+  array one(const array& x, const array& y) const;
   /// The call with an array to write the one result to.
   void into(const array& out, std::span<const arg> operands) const;
 
@@ -86,12 +89,20 @@ class ufunc {
 struct unary_ufunc : ufunc {
   using ufunc::ufunc;
   array operator()(const arg& x, const ufunc_options& options = {}) const { return one({&x, 1}, options); }
+  template <std::same_as<array> A>  // no number becomes one
+  array operator()(const A& x) const {
+    return one(x);
+  }
 };
 struct binary_ufunc : ufunc {
   using ufunc::ufunc;
   array operator()(const arg& x, const arg& y, const ufunc_options& options = {}) const {
     const arg in[] = {x, y};
     return one(in, options);
+  }
+  template <std::same_as<array> A>
+  array operator()(const A& x, const A& y) const {
+    return one(x, y);
   }
 };
 struct ternary_ufunc : ufunc {

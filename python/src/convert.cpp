@@ -247,14 +247,15 @@ scalar to_number(PyObject* o) {
 
 namespace {
 
-// NumPy's scalar of the value at `p`: the common dtypes without NumPy's search for the type.
+// NumPy's scalar of the value at `p`: the common dtypes without NumPy's search for the type, and by Python's own
+// allocation, since such an object is its head and its value.
 PyObject* to_numpy_scalar(DType t, void* p) {
-#define GALOP_SCALAR(dtype, Class)                   \
-  case DType::dtype: {                               \
-    PyObject* o = checked(PyArrayScalar_New(Class)); \
-    auto& to = PyArrayScalar_VAL(o, Class);          \
-    std::memcpy(&to, p, sizeof to);                  \
-    return o;                                        \
+#define GALOP_SCALAR(dtype, Class)                                             \
+  case DType::dtype: {                                                         \
+    auto* o = PyObject_New(Py##Class##ScalarObject, &Py##Class##ArrType_Type); \
+    if (!o) rethrow();                                                         \
+    std::memcpy(&o->obval, p, sizeof o->obval);                                \
+    return reinterpret_cast<PyObject*>(o);                                     \
   }
   switch (t) {
     GALOP_SCALAR(float64, Double)

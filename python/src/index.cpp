@@ -133,10 +133,21 @@ PyObject* const* element_keys(PyObject* const& key, int n) {
   return std::all_of(keys, keys + n, [](PyObject* k) { return PyLong_CheckExact(k); }) ? keys : nullptr;
 }
 
+/// A bound of a slice without a step, when it is none or a plain integer of Python's.
+bool plain_bound(PyObject* bound, Py_ssize_t when_none, Py_ssize_t& to) {
+  to = when_none;
+  if (bound == Py_None) return true;
+  int overflow = 1;
+  if (PyLong_CheckExact(bound)) to = PyLong_AsLongAndOverflow(bound, &overflow);
+  return overflow == 0;
+}
+
 /// Makes axis `axis` of the view what a slice takes of it.
 void take_slice(View& v, int axis, PyObject* key) {
-  Py_ssize_t start, stop, step;
-  if (PySlice_Unpack(key, &start, &stop, &step) < 0) rethrow();
+  Py_ssize_t start, stop, step = 1;
+  const auto* s = reinterpret_cast<PySliceObject*>(key);
+  if (s->step != Py_None || !plain_bound(s->start, 0, start) || !plain_bound(s->stop, PY_SSIZE_T_MAX, stop))
+    if (PySlice_Unpack(key, &start, &stop, &step) < 0) rethrow();
   const Py_ssize_t count = PySlice_AdjustIndices(v.shape[axis], &start, &stop, step);
   if (count > 0) v.offset += start * v.strides[axis];
   v.shape[axis] = count;
@@ -173,6 +184,12 @@ array plain_view(const array& a, PyObject* key) {
 PyObject* subscript(PyObject* self, PyObject* key) {
   return guarded([&]() -> PyObject* {
     const array& a = get(self);
+    if (PySlice_Check(key) && a.ndim() > 0)
+      return wrap_made([&] {
+        array r = a;
+        take_slice(r.own_view(), 0, key);
+        return r;
+      });
     if (PyObject* const* keys = element_keys(key, a.ndim())) return numpy_scalar_at(a, element_at(a, keys));
     if (is_plain_view(key, a.ndim())) return wrap_made([&] { return plain_view(a, key); });
     Parts parts(key);

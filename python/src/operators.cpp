@@ -7,12 +7,13 @@ namespace galop::python {
 
 namespace {
 
-/// f(x as arg, y as arg) where one of x and y is an array; NotImplemented when the other is for somebody else.
+/// f(x, y), as arrays when both are, else as arg, where one of x and y is an array; NotImplemented when the other is
+/// for somebody else.
 template <class F>
 PyObject* on_operands(PyObject* x, PyObject* y, F&& f) noexcept {
   return guarded([&]() -> PyObject* {
     bool first = is_array(x), second = is_array(y);
-    if (first && second) return f(arg(get(x)), arg(get(y)));
+    if (first && second) return f(get(x), get(y));
     Operand other;
     const array& known = get(first ? x : y);
     if (!other.accept(first ? y : x, known.dtype())) Py_RETURN_NOTIMPLEMENTED;
@@ -23,17 +24,22 @@ PyObject* on_operands(PyObject* x, PyObject* y, F&& f) noexcept {
 template <Op op>
 PyObject* binary(PyObject* x, PyObject* y) {
   return on_operands(x, y,
-                     [](const arg& a, const arg& b) { return wrap_made([&] { return binary_ufunc(op)(a, b); }); });
+                     [](const auto& a, const auto& b) { return wrap_made([&] { return binary_ufunc(op)(a, b); }); });
 }
 
 template <Op op>
 PyObject* inplace(PyObject* self, PyObject* y) {
   return guarded([&]() -> PyObject* {
-    Operand other;
-    if (!other.accept(y, get(self).dtype())) Py_RETURN_NOTIMPLEMENTED;
     const array& target = get(self);
-    const arg in[] = {target, other.arg()};
-    ufunc(op).into(target, in);
+    if (is_array(y)) {
+      const arg in[] = {target, get(y)};
+      ufunc(op).into(target, in);
+    } else {
+      Operand other;
+      if (!other.accept(y, target.dtype())) Py_RETURN_NOTIMPLEMENTED;
+      const arg in[] = {target, other.arg()};
+      ufunc(op).into(target, in);
+    }
     Py_INCREF(self);
     return self;
   });
@@ -123,21 +129,11 @@ int beyond(DType t, PyObject* y) {
   return v >= top ? 1 : v < -top ? -1 : 0;
 }
 
-array compare(int op, const arg& x, const arg& y) {
-  switch (op) {
-    case Py_LT:
-      return x < y;
-    case Py_LE:
-      return x <= y;
-    case Py_GT:
-      return x > y;
-    case Py_GE:
-      return x >= y;
-    case Py_EQ:
-      return x == y;
-    default:
-      return x != y;
-  }
+template <class Y>
+array compare(int op, const array& x, const Y& y) {
+  static constexpr binary_ufunc by[] = {less, less_equal, equal, not_equal, greater, greater_equal};
+  static_assert(Py_LT == 0 && Py_LE == 1 && Py_EQ == 2 && Py_NE == 3 && Py_GT == 4 && Py_GE == 5);
+  return by[op](x, y);
 }
 
 PyObject* richcompare(PyObject* self, PyObject* other, int op) {

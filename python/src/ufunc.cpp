@@ -120,6 +120,11 @@ PyObject* call(PyObject* self, PyObject* args, PyObject* kwargs) {
     int nin = u.nin(), nout = u.nout();
     auto given = static_cast<int>(PyTuple_GET_SIZE(args));
     PyObject* out = nullptr;
+    if (nout == 1 && given == nin && nin <= 2 && !kwargs) {
+      PyObject *x = PyTuple_GET_ITEM(args, 0), *y = PyTuple_GET_ITEM(args, nin - 1);
+      if (is_array(x) && is_array(y))
+        return wrap_made([&] { return nin == 1 ? u.one(get(x)) : u.one(get(x), get(y)); });
+    }
     if (nout == 1 && given >= nin && only_out(args, nin, kwargs, out)) {
       Operands in;
       if (in.take(&PyTuple_GET_ITEM(args, 0), nin)) {

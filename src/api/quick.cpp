@@ -18,22 +18,29 @@ namespace {
 
 using graph::MapOperand;
 
-/// Whether operands of dtype t are computed in t as they are, by a rule without exceptions.
-bool computes_in(Op op, DType t) {
-  using Row = std::array<bool, kDTypes>;
+/// What the short way knows of an operation on operands of one dtype.
+struct Row {
+  bool computes = false;  // in that dtype as they are, by a rule without exceptions
+  std::uint8_t nin = 0;
+  DType result{};
+};
+
+const Row& row_of(Op op, DType t) {
+  using Rows = std::array<std::array<Row, kDTypes>, kOps>;
   static const auto table = [] {
-    std::array<Row, kOps> rows{};
+    Rows rows{};
     for (int k = 0; k < kOps; ++k) {
       const Op o = static_cast<Op>(k);
-      const OpInfo& row = info(o);
-      if (row.nin > 2 || row.nout != 1 || row.int_second || o == Op::power || o == Op::cast) continue;
+      const OpInfo& about = info(o);
+      if (about.nin > 2 || about.nout != 1 || about.int_second || o == Op::power || o == Op::cast) continue;
       for (int d = 0; d < kDTypes; ++d) {
         const auto loop = static_cast<DType>(d);
         const DType both[] = {loop, loop};
-        if (loop == DType::float16 || row.types.find(typecode(loop)) == std::string_view::npos) continue;
+        if (loop == DType::float16 || about.types.find(typecode(loop)) == std::string_view::npos) continue;
         try {
-          rows[static_cast<std::size_t>(k)][static_cast<std::size_t>(d)] =
-              find_loop(o, std::span(both).first(static_cast<std::size_t>(row.nin))) == loop;
+          rows[static_cast<std::size_t>(k)][static_cast<std::size_t>(d)] = {
+              find_loop(o, std::span(both).first(static_cast<std::size_t>(about.nin))) == loop,
+              static_cast<std::uint8_t>(about.nin), result_dtype(o, 0, loop)};
         } catch (const TypeError&) {
         }
       }
@@ -72,8 +79,9 @@ struct Operands {
 bool take(Op op, std::span<const arg> in, Operands& to) {
   for (const arg& v : in)
     if (v.is_array() && !to.like) to.like = &v.as_array();
-  if (!to.like || static_cast<int>(in.size()) != info(op).nin || !computes_in(op, to.like->dtype())) return false;
+  if (!to.like) return false;
   const DType t = to.like->dtype();
+  if (const Row& row = row_of(op, t); !row.computes || row.nin != in.size()) return false;
   for (std::size_t i = 0; i < in.size(); ++i) {
     MapOperand& m = to.in[i];
     m.t = t;
@@ -92,7 +100,22 @@ bool take(Op op, std::span<const arg> in, Operands& to) {
 
 }  // namespace
 
+Quick quick(Op op, const array& x, const array* y) {
+  const DType t = x.dtype();
+  const Row& row = row_of(op, t);
+  if (!row.computes || row.nin != (y ? 2 : 1) || (y && y->dtype() != t)) return {};
+  std::unique_ptr<graph::Cell, void (*)(graph::Cell*)> r(nullptr, &graph::release);
+  {
+    graph::Lock lock;  // which may throw when it goes
+    r.reset(graph::map_small(op, t, row.result, x, y));
+  }
+  return {r.release(), &x.shape(), row.result};
+}
+
 Quick quick(Op op, std::span<const arg> in) {
+  const bool two = in.size() == 2;
+  if (in[0].is_array() && (in.size() == 1 || (two && in[1].is_array())))
+    return quick(op, in[0].as_array(), two ? &in[1].as_array() : nullptr);
   Operands operands;
   if (!take(op, in, operands)) return {};
   const DType t = operands.like->dtype(), result = result_dtype(op, 0, t);
@@ -128,12 +151,30 @@ bool quick_into(Op op, std::span<const arg> in, const array& out) {
 
 }  // namespace api
 
+namespace {
+// A call without options that is too large for quick(), or otherwise not for it.
+array general(const ufunc& u, std::span<const arg> in) {
+  if (std::optional<array> r = api::quick_later(u.op(), in)) return *std::move(r);
+  return u.call(in)[0];
+}
+}  // namespace
+
 array ufunc::one(std::span<const arg> in, const ufunc_options& o) const {
-  if (!o.out[0] && !o.where && !o.dtype) {
-    if (const api::Quick r = api::quick(op_, in)) return r;
-    if (std::optional<array> r = api::quick_later(op_, in)) return *std::move(r);
-  }
-  return call(in, o)[0];
+  if (o.out[0] || o.where || o.dtype) return call(in, o)[0];
+  if (const api::Quick r = api::quick(op_, in)) return r;
+  return general(*this, in);
+}
+
+array ufunc::one(const array& x) const {
+  if (const api::Quick r = api::quick(op_, x, nullptr)) return r;
+  const arg in[] = {x};
+  return general(*this, in);
+}
+
+array ufunc::one(const array& x, const array& y) const {
+  if (const api::Quick r = api::quick(op_, x, &y)) return r;
+  const arg in[] = {x, y};
+  return general(*this, in);
 }
 
 void ufunc::into(const array& out, std::span<const arg> in) const {
@@ -147,11 +188,8 @@ void ufunc::into(const array& out, std::span<const arg> in) const {
   call(in, o);
 }
 
-#define BINARY_OPERATOR(symbol, name)                 \
-  array operator symbol(const arg& x, const arg& y) { \
-    const arg in[] = {x, y};                          \
-    return name.one(in);                              \
-  }
+#define BINARY_OPERATOR(symbol, name) \
+  array operator symbol(const arg& x, const arg& y) { return name(x, y); }
 BINARY_OPERATOR(+, add)
 BINARY_OPERATOR(-, subtract)
 BINARY_OPERATOR(*, multiply)

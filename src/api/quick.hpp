@@ -23,6 +23,8 @@ struct Quick {
 /// The operation over one or two operands: small arrays of one dtype and shape, ready on the host, and numbers that
 /// dtype holds.
 Quick quick(Op op, std::span<const arg> in);
+/// The same of arrays alone; `y` is null for an operation on one.
+Quick quick(Op op, const array& x, const array* y);
 /// The same over arrays of any size, ready or not and however they lie: a new array, perhaps to be computed.
 /// `out`, unless null, must have its dtype and shape.
 std::optional<array> quick_later(Op op, std::span<const arg> in, const array* out = nullptr);

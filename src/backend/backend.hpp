@@ -223,7 +223,9 @@ class HostBackend : public Backend {
   /// `flags` receives the floating-point flags that the operation raised.
   virtual bool run_small(Op op, DType loop, const SmallOperand* operands, void* const* out, std::int64_t n,
                          std::uint8_t& flags) = 0;
-  /// The same, casts among it, with tests for the flags in `watch` alone, on several threads where that pays.
+  /// The same over arrays alone, with one result that lies apart from all of them: its flags, or -1 without a kernel.
+  virtual int run_apart(Op op, DType loop, const void* const* in, void* out, std::int64_t n) = 0;
+  /// As run_small(), casts among it, with tests for the flags in `watch` alone, on several threads where that pays.
   virtual bool run_dense(Op op, DType loop, DType result, const SmallOperand* operands, void* const* out,
                          std::int64_t n, std::uint8_t watch, std::uint8_t& flags) = 0;
   /// n dense, aligned elements as another dtype.

@@ -53,16 +53,41 @@ bool is_dense(const View& v, const Dims& shape, std::int64_t step) {
   }
   return true;
 }
-// Element 0 of a small operand that can be read where it is: in C order, aligned, on the host; else null.
-const char* readable(const array& a, const Dims& shape) {
+// The number of elements of views that have one shape, all in C order, when they are so few that they are computed at
+// the call, else 0.
+template <int N>
+inline std::int64_t dense_size(const array* const (&a)[N], std::int64_t itemsize) {
+  const int ndim = a[0]->ndim();
+  const std::int64_t *shape[N], *strides[N];
+  for (int i = 0; i < N; ++i) {
+    if (a[i]->ndim() != ndim) return 0;
+    shape[i] = a[i]->shape().data();
+    strides[i] = a[i]->strides().data();
+  }
+  std::int64_t n = 1;
+  for (int k = ndim - 1; k >= 0; --k) {
+    const std::int64_t d = shape[0][k];
+    for (int i = 0; i < N; ++i)
+      if (shape[i][k] != d || (strides[i][k] != itemsize * n && d != 1)) return 0;
+    n *= d;
+  }
+  return n < settings().eager_below ? n : 0;
+}
+
+// Element 0 of an array that can be read where it is: ready, aligned, on the host; else null.
+inline const char* dense_bytes(const array& a) {
   const Value& v = *a.cell()->value;
-  if (!v.ready() || !is_dense(a.view(), shape, a.itemsize())) return nullptr;
+  if (!v.ready()) return nullptr;
   if (a.dtype() == DType::bool_ && v.buffer->foreign()) return nullptr;  // bytes other than 0 and 1, perhaps
   const char* bytes = v.buffer->host_bytes();
   if (!bytes) return nullptr;
   bytes += a.view().offset;
   const auto alignment = static_cast<std::uintptr_t>(std::min(a.itemsize(), 8));
   return (reinterpret_cast<std::uintptr_t>(bytes) & (alignment - 1)) == 0 ? bytes : nullptr;
+}
+// The same of a small operand in C order.
+const char* readable(const array& a, const Dims& shape) {
+  return is_dense(a.view(), shape, a.itemsize()) ? dense_bytes(a) : nullptr;
 }
 // The operands of an operation at once, all of them as the kernel takes them; false when one is not.
 bool small_operands(Op op, DType loop, std::span<const MapOperand> operands, const Dims& shape,
@@ -117,6 +142,34 @@ Cell* map_small(Op op, DType loop, DType result, std::span<const MapOperand> ope
   }
   note_faults(info(op).name, flags);
   return r;
+}
+
+namespace {
+template <int N>
+Cell* map_dense(Op op, DType loop, DType result, const array* const (&a)[N]) {
+  const std::int64_t n = dense_size(a, itemsize(loop));
+  if (n == 0) return nullptr;
+  const void* in[N];
+  Device wish = scope_device();
+  for (int i = 0; i < N; ++i)
+    if (!(in[i] = dense_bytes(*a[i]))) return nullptr;
+  if (wish.automatic())
+    for (int i = 0; i < N; ++i) wish = joint_wish(wish, a[i]->cell()->value->wish);
+  if (wish.automatic()) wish = new_wish();
+  if (wish.kind == DeviceKind::cuda) return nullptr;
+  Cell* r = new_cell(a[0]->shape(), result, n * itemsize(result), {kCpu, wish});
+  const int flags = cpu_backend().run_apart(op, loop, in, r->value->buffer->address(kCpu), n);
+  if (flags < 0) {
+    r->release();
+    return nullptr;
+  }
+  if (flags > 0) note_faults(info(op).name, static_cast<std::uint8_t>(flags));
+  return r;
+}
+}  // namespace
+
+Cell* map_small(Op op, DType loop, DType result, const array& x, const array* y) {
+  return y ? map_dense<2>(op, loop, result, {&x, y}) : map_dense<1>(op, loop, result, {&x});
 }
 
 Cell* cast_small(const array& a, DType t) {

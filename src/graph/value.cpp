@@ -7,8 +7,7 @@
 
 namespace galop::graph {
 
-void Value::drop_node() {
-  if (!node) return;
+void Value::drop_pending() {
   for (Input& in : node->in) {
     if (!in.value) continue;
     auto& list = in.value->readers;

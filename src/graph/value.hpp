@@ -119,18 +119,20 @@ struct Value {
 
   Value(DType t, const View& l, std::int64_t b) : dtype(t), layout(l), bytes(b) {}
   /// In C order.
-  Value(DType t, const Dims& shape, std::int64_t b)
-      : dtype(t), layout{shape, c_strides(shape, itemsize(t)), 0}, bytes(b) {}
+  Value(DType t, const Dims& shape, std::int64_t b) : dtype(t), layout(View::Dense{}, shape, itemsize(t)), bytes(b) {}
   ~Value();
   bool ready() const { return buffer != nullptr; }
   /// Drops the node and tells the inputs; call when the Value is Ready.
-  void drop_node();
+  void drop_node() {
+    if (node) drop_pending();
+  }
   void retain() { refs.fetch_add(1, std::memory_order_relaxed); }
   void release();
   std::atomic<std::int64_t> refs{0};
 
  private:
   friend struct Cell;
+  void drop_pending();
   void destroy();
   // The last reference can be given up without the lock.
   bool is_private() const { return born_ready && (!buffer || buffer->unknown()); }

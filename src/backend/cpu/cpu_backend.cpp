@@ -132,6 +132,11 @@ class CpuBackend final : public HostBackend {
     return true;
   }
 
+  int run_apart(Op op, DType loop, const void* const* in, void* out, std::int64_t n) override {
+    const Watched& watched = small_[static_cast<int>(op)][static_cast<int>(loop)];
+    return watched.kernel ? run_apart_watched(watched, &out, in, n) : -1;
+  }
+
   std::uint8_t cast_small(DType from, DType to, const void* in, void* out, std::int64_t n) override {
     return run_small_watched(watched_cast(from, to), &out, &in, 1, n);
   }
