@@ -113,6 +113,7 @@ Quick quick(Op op, const array& x, const array* y) {
 }
 
 Quick quick(Op op, std::span<const arg> in) {
+  if (in.empty()) return {};
   const bool two = in.size() == 2;
   if (in[0].is_array() && (in.size() == 1 || (two && in[1].is_array())))
     return quick(op, in[0].as_array(), two ? &in[1].as_array() : nullptr);

@@ -169,3 +169,48 @@ def test_threads_share_small_arrays():
     for t in threads:
         t.join()
     assert not errors
+
+
+SHAPES = [(), (1,), (7,), (1, 7), (2, 1, 3), (3, 0), (2, 1, 2, 1, 3), (1, 2, 1, 1, 2, 2)]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_arrays_of_one_shape_meet_in_one_look(shape, dtype):
+    """Whatever their number of axes, beside views that look alike but lie otherwise."""
+    n = int(np.prod(shape))
+    x, a = both(np.arange(n).reshape(shape) % 50, dtype)
+    y, b = both(np.arange(n)[::-1].reshape(shape) % 3 + 1, dtype)
+    wide, c = both(np.arange(4 * n).reshape(*shape, 4) % 7, dtype)
+    views = [(a, x), (b, y), (c[..., 1], wide[..., 1]), (c[..., ::4].T[0].T, wide[..., ::4].T[0].T), (a.T, x.T)]
+    for p, q in views:
+        for r, s in views:
+            if q.shape == s.shape:
+                for f in (np.add, np.multiply, np.not_equal, np.maximum):
+                    assert_same(getattr(galop, f.__name__)(p, r), f(q, s))
+        assert_same(abs(p), abs(q))
+    if n:
+        assert (a * b).strides == (x * y).strides
+
+
+@pytest.mark.parametrize("key", [slice(None), slice(1, None), slice(None, -1), slice(-3, 99), slice(5, 2), slice(-99, 3),
+                                 slice(True, 4), slice(np.int64(1), 4), slice(None, None, -1), slice(4, None, -2),
+                                 slice(-10**30, 10**30), slice(None, 10**30), slice(2**62, 3)])  # fmt: skip
+def test_slices_by_any_bounds(key):
+    x, a = both(np.arange(6.0))
+    assert_same(a[key], x[key])
+    assert a[key].strides == x[key].strides
+    with pytest.raises(TypeError):
+        a[key.start : 1.5]
+
+
+def test_an_element_is_a_scalar_of_numpys_and_stands_alone():
+    for dtype in DTYPES:
+        x, a = both(np.arange(20) % 2, dtype)
+        for i in (0, 7, -1):
+            v = a[i]
+            assert type(v) is type(x[i]) and v == x[i] and v.dtype == x.dtype
+            assert v + v == x[i] + x[i] and hash(v) == hash(x[i]) and repr(v) == repr(x[i])
+        held = list(a)
+        a[...] = 1
+        assert held == list(x)
