@@ -269,6 +269,11 @@ array arg_extreme(std::string_view op, const array& a_, std::optional<int> axis,
     if (axis && a_.ndim() > 0) return keep_axes(r, a, mask);
     return r.with_view({Dims(a_.ndim(), 1), Dims(a_.ndim(), 0), r.view().offset});
   };
+  if (graph::Cell* r = graph::positions_small(a, k, greatest)) {
+    Dims others = a.shape();
+    others.erase(k);
+    return kept(array(r, others, DType::int64));
+  }
   if (auto r = arg_extreme_on_host(a, k, greatest)) return kept(std::move(*r));
   if (a.ndim() == 1 && n >= 4 * kArgPiece) {
     graph::force(a);

@@ -221,6 +221,22 @@ Cell* position_small(const array& a, bool greatest) {
   return r;
 }
 
+Cell* positions_small(const array& a, int axis, bool greatest) {
+  const char* in = a.size() > 0 && a.size() <= kFirstLook ? readable(a, a.shape()) : nullptr;
+  const Device wish = in ? small_wish(a) : Device{};
+  if (!in || wish.kind == DeviceKind::cuda) return nullptr;
+  Dims shape = a.shape(), strides = a.strides();
+  const std::int64_t extent = shape[axis], stride = strides[axis];
+  shape.erase(axis);
+  strides.erase(axis);
+  Cell* r = new_cell(shape, DType::int64, a.size() / extent * itemsize(DType::int64), {kCpu, wish});
+  auto* at = reinterpret_cast<std::int64_t*>(r->value->buffer->address(kCpu));
+  shape.push_back(extent);
+  strides.push_back(stride);
+  cpu_backend().find_extremes(a.dtype(), shape, in, strides, at, greatest);
+  return r;
+}
+
 Cell* truth_at_once(Op op, const array& a) {
   const std::int64_t n = a.size();
   const bool of_bools = a.dtype() == DType::bool_;

@@ -25,6 +25,8 @@ Cell* reduce_small(Op op, DType loop, const array& a);
 /// Position of the first greatest (or least) element, NaN before all, a Cell of one int64; of many bools too, where it
 /// is among the first.
 Cell* position_small(const array& a, bool greatest);
+/// The same along an axis; a Cell of the other axes.
+Cell* positions_small(const array& a, int axis, bool greatest);
 /// Whether any or all elements are true, looking no further than it has to; of arrays of any size.
 Cell* truth_at_once(Op op, const array& a);
 

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::int64_t kChunkBytes = std::int64_t{128} << 10;  // searched at once
 constexpr std::int64_t kGrainBytes = std::int64_t{512} << 10;  // worth a thread
+constexpr std::int64_t kShortLine = 16;
 constexpr std::int64_t kBufferBytes = std::int64_t{16} << 10;  // elements that lie apart are searched in a copy
 
 // A line of elements, dense or not, and what is looked for in it.
@@ -104,6 +105,7 @@ void find_extremes(DType t, const Dims& shape, const void* in, const Dims& strid
   const auto* base = static_cast<const char*>(in);
   const ColumnSearch columns = kernels().columns[greatest][static_cast<int>(t)];
   const auto address = [&](std::int64_t line, int axis) {
+    if (axis == 0) return base + line * strides[0];
     const char* p = base;
     for (; axis >= 0; --axis, line /= shape[axis + 1]) p += line % shape[axis] * strides[axis];
     return p;
@@ -121,6 +123,25 @@ void find_extremes(DType t, const Dims& shape, const void* in, const Dims& strid
         const std::int64_t row = g / groups, column = g % groups * together;
         const std::int64_t here = g % groups == groups - 1 ? width - column : together;
         columns.run(address(row, last - 2) + column * size, n, step, here, out + row * width + column);
+      }
+    });
+    return;
+  }
+  // Many short lines are turned into columns.
+  const std::int64_t row = last > 0 ? shape[last - 1] : 0;
+  if (n <= kShortLine && row >= columns.least) {
+    const std::int64_t together = kBufferBytes / (n * size);
+    const std::int64_t groups = (row + together - 1) / together;
+    const std::int64_t grain = std::max<std::int64_t>(1, kGrainBytes / 8 / kBufferBytes);
+    parallel_for(lines / row * groups, grain, [&](std::int64_t begin, std::int64_t end, int) {
+      alignas(64) char copy[kBufferBytes];
+      for (std::int64_t g = begin; g < end; ++g) {
+        interrupt::poll();
+        const std::int64_t from = row * (g % groups) / groups, here = row * (g % groups + 1) / groups - from;
+        const char* p = address(g / groups, last - 2) + from * strides[last - 1];
+        for (std::int64_t i = 0; i < n; ++i)
+          copy_run(static_cast<int>(size), copy + i * here * size, size, p + i * step, strides[last - 1], here);
+        columns.run(copy, n, here * size, here, out + g / groups * row + from);
       }
     });
     return;
