@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
@@ -241,6 +242,15 @@ std::pair<std::string, std::string> split(const std::string& option, const std::
   return parts;
 }
 
+// A file of a kind that is not read, or a misspelt one: no expression ends in a point and letters.
+bool is_misnamed_file(const std::string& text) {
+  const auto point = text.rfind('.');
+  const auto is_letter = [](char c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z'; };
+  return point != std::string::npos && text.size() - point > 2 && !is_file_name(text) &&
+         std::all_of(text.begin() + static_cast<std::ptrdiff_t>(point) + 1, text.end(), is_letter) &&
+         text.find_first_of(" ()[]*+,") == std::string::npos;
+}
+
 const Value& find(const std::string& option, const std::string& name, const Variables& variables) {
   if (const auto found = variables.find(name); found != variables.end()) return found->second;
   std::vector<std::string> names;
@@ -268,20 +278,30 @@ int calc(const CalcOptions& options) {
   const std::string* text = &options.expression;  // what is at work, for the caret line
   try {
     std::vector<std::pair<std::string, std::string>> outs;
+    bool writes_last = false;
     for (const std::string& out : options.outs) {
-      outs.push_back(split("--out", out));
+      const bool is_last = out.find('=') == std::string::npos;
+      outs.push_back(is_last ? std::pair<std::string, std::string>{"", trimmed(out)} : split("--out", out));
+      writes_last |= is_last;
       if (!is_file_name(outs.back().second))
         throw UsageError("--out writes files that end in .npy or .csv; got '" + outs.back().second + "'");
     }
     Variables variables;
     const auto count = [](const auto& list) { return static_cast<int>(std::size(list)); };
-    const int statements = count(parse(options.expression));
+    const auto parsed = parse(options.expression);
+    const int statements = count(parsed);
     if (statements == 0) throw UsageError("the expression is empty");
+    if (!outs.empty() && !writes_last && options.print.empty() && parsed.back().names.empty())
+      throw UsageError(
+          fmt::format("the last value has no name, so nothing would write it; '{0} = ...' gives it one, or "
+                      "--out {1} writes it",
+                      outs[0].first, outs[0].second));
     const bool last_only = options.print.empty() && outs.empty();
     Bar bar(count(options.lets) + statements + count(outs) + (last_only ? 1 : count(options.print)));
     for (const std::string& let : options.lets) {
       const auto [name, value] = split("--let", let);
       bar.say(name);
+      if (is_misnamed_file(value)) throw UsageError("--let reads files that end in .npy or .csv; got '" + value + "'");
       if (is_file_name(value)) {
         variables[name] = with_file([&, file = value] { return read_file(file); });
       } else {
@@ -305,7 +325,7 @@ int calc(const CalcOptions& options) {
     if (last_only) printed = text_of(last) + "\n";
     for (const auto& [name, file] : outs) {
       bar.say(file);
-      const array a = to_array(find("--out", name, variables));
+      const array a = to_array(name.empty() ? last : find("--out", name, variables));
       with_file([&, target = file] { return write_file(target, a), 0; });
       bar.step();
     }

@@ -9,7 +9,7 @@ namespace galop::cli {
 struct CalcOptions {
   std::string expression;          // statements separated by ;
   std::vector<std::string> lets;   // NAME=FILE or NAME=EXPRESSION, in order, before the expression
-  std::vector<std::string> outs;   // NAME=FILE
+  std::vector<std::string> outs;   // NAME=FILE, or FILE for the last statement's value
   std::vector<std::string> print;  // names; empty: the last statement's value, unless there are outs
 };
 

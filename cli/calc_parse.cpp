@@ -107,6 +107,7 @@ class Parser {
       }
       if (now().kind == Token::end) return list;
       list.push_back(statement());
+      if (is(")") || is("]")) unexpected("nothing is open that this closes");
       if (now().kind != Token::end && !is(";")) unexpected("an operator or ; is missing before this");
     }
   }
@@ -326,6 +327,8 @@ class Parser {
       return n;
     }
     if (is(")") || is("]")) unexpected("this closes nothing, or a value is missing before it");
+    if (is("=") && at_ > 0 && tokens_[at_ - 1].kind == Token::op && tokens_[at_ - 1].at.end == t.at.begin)
+      unexpected("assignments with an operator are not known; write a = a + 1 for a += 1");
     unexpected("a value is missing here");
   }
 

@@ -48,7 +48,8 @@ int main(int argc, char** argv) {
   calc_command->add_option("--let", calculation.lets, "NAME=FILE.npy, NAME=FILE.csv or NAME=EXPRESSION; repeatable")
       ->expected(1)
       ->take_all();
-  calc_command->add_option("--out", calculation.outs, "NAME=FILE.npy or NAME=FILE.csv; repeatable")
+  calc_command
+      ->add_option("--out", calculation.outs, "NAME=FILE.npy or NAME=FILE.csv, or FILE for the last value; repeatable")
       ->expected(1)
       ->take_all();
   calc_command->add_option("--print", calculation.print, "Names to print, separated by commas; else the last value")

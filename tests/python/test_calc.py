@@ -20,6 +20,7 @@ pytestmark = [
     pytest.mark.skipif(not PROGRAM.exists(), reason="the program is not built (GALOP_CLI=OFF)"),
 ]
 on_devices = os.environ.get("GALOP_DEVICE", "cpu") != "cpu"
+sanitized = "libasan" in os.environ.get("LD_PRELOAD", "")
 NAMES = {name: getattr(np, name) for name in np.__all__} | {"True": True, "False": False, "abs": np.abs, "pow": np.power}
 
 
@@ -285,6 +286,13 @@ def test_several_names_and_results():
     assert calc("1, arange(2)") == "1\n[0 1]\n"
 
 
+def test_the_last_value_goes_to_a_file_without_a_name(tmp_path):
+    assert calc("x = arange(3); x + 1", "--out", str(tmp_path / "y.npy"), "--out", f"x={tmp_path}/x.csv") == ""
+    assert np.load(tmp_path / "y.npy").tolist() == [1, 2, 3]
+    assert (tmp_path / "x.csv").read_text().split() == ["0", "1", "2"]
+    assert calc("x + 1", "--let", "x=1", "--out", f"x={tmp_path}/z.npy", "--print", "x") == "1\n"
+
+
 def test_npy_files(tmp_path):
     a = np.random.default_rng(1).normal(size=(50, 3))
     np.save(tmp_path / "a.npy", a)
@@ -322,7 +330,9 @@ MISTAKES = [
     ("2 * (3 + 4", "this is never closed; ) is missing", "("),
     ("arange(3)[1", "this is never closed; ] is missing", "["),
     ("[1, 2", "this is never closed; ] is missing", "["),
-    ("1 + 2)", "an operator or ; is missing before this", ")"),
+    ("1 + 2)", "nothing is open that this closes", ")"),
+    ("arange(3)]", "nothing is open that this closes", "]"),
+    ("a = 1; a += 2", "write a = a + 1", "="),
     ("2 3", "an operator or ; is missing", "3"),
     ("1 +", "the expression ends too early", ""),
     ("1 + ; 2", "a value is missing here", ";"),
@@ -390,6 +400,8 @@ def test_wrong_options_and_files(tmp_path):
         (["a", "--let", f"a={tmp_path}/bad.npy"], "bad.npy"),
         (["a = 1", "--out", "a=a.txt"], "files that end in .npy or .csv"),
         (["a = 1", "--out", "b=b.npy"], "'b', which nothing assigns"),
+        (["a + 1", "--let", "a=1", "--out", "a=a.npy"], "'a = ...' gives it one, or --out a.npy writes it"),
+        (["a", "--let", "a=data.cvs"], "--let reads files that end in .npy or .csv; got 'data.cvs'"),
         (["a = 1", "--out", f"a={tmp_path}/no/a.npy"], "a.npy"),
         (["a = 1", "--out", f"a={tmp_path}/no/a.csv"], "a.csv"),
         (["a = 1j * ones(2)", "--out", f"a={tmp_path}/a.csv"], "real numbers"),
@@ -400,7 +412,7 @@ def test_wrong_options_and_files(tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["bad.csv", "bad.npy", "word.csv"]
 
 
-@pytest.mark.skipif(on_devices, reason="the limit is on the host's memory")
+@pytest.mark.skipif(on_devices or sanitized, reason="the limit is on the host's memory; AddressSanitizer takes more")
 def test_files_larger_than_the_memory_stream_through(tmp_path):
     n = 12_000_000  # 96 MB, of which the program may hold 64
     np.save(tmp_path / "a.npy", np.arange(n, dtype=float))
@@ -415,7 +427,7 @@ def test_files_larger_than_the_memory_stream_through(tmp_path):
     assert "memory" in calc("cumsum(a)", *given, code=1, env=one, **limit)  # the limit is one
 
 
-@pytest.mark.skipif(on_devices, reason="the limit is on the host's memory")
+@pytest.mark.skipif(on_devices or sanitized, reason="the limit is on the host's memory; AddressSanitizer takes more")
 def test_csv_files_larger_than_the_memory_stream_through(tmp_path):
     n = 3_000_000  # 96 MB of values and as many of results, of which the program may hold 64
     (tmp_path / "a.csv").write_text("x,y\n" + "1,2\n3,4\n" * n)
