@@ -98,17 +98,16 @@ void add_creation(Table& table) {
     return a.has(1) && *a.dtype(1) != x.dtype() ? x.astype(*a.dtype(1)) : x;
   });
   table["astype"] = make("x, dtype", [](Arguments& a) -> Value { return a.as_array(0).astype(*a.dtype(1)); });
-  using Filled = array (*)(const Dims&, DType);
+  using Filled = array (*)(const Dims&, DType, Order);
   const std::pair<const char*, Filled> filled[] = {{"zeros", zeros}, {"ones", ones}};
   for (const auto& [name, f] : filled)
-    table[name] = make(
-        "shape, dtype=", [f = f](Arguments& a) -> Value { return f(a.dims(0), a.dtype(1).value_or(DType::float64)); });
+    table[name] = make("shape, dtype=", [f = f](Arguments& a) -> Value {
+      return f(a.dims(0), a.dtype(1).value_or(DType::float64), Order::C);
+    });
   table["full"] = make(
       "shape, fill_value, dtype=", [](Arguments& a) -> Value { return full(a.dims(0), a.operand(1), a.dtype(2)); });
-  using Like = array (*)(const array&, std::optional<DType>);
-  const std::pair<const char*, Like> likes[] = {{"zeros_like", zeros_like}, {"ones_like", ones_like}};
-  for (const auto& [name, f] : likes)
-    table[name] = make("a, dtype=", [f = f](Arguments& a) -> Value { return f(a.as_array(0), a.dtype(1)); });
+  table["zeros_like"] = make("a, dtype=", [](Arguments& a) -> Value { return zeros_like(a.as_array(0), a.dtype(1)); });
+  table["ones_like"] = make("a, dtype=", [](Arguments& a) -> Value { return ones_like(a.as_array(0), a.dtype(1)); });
   table["full_like"] = make("a, fill_value, dtype=", [](Arguments& a) -> Value {
     return full_like(a.as_array(0), a.operand(1), a.dtype(2));
   });

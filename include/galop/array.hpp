@@ -87,6 +87,24 @@ class arg {
   scalar scalar_;
 };
 
+/// How a value may change its dtype when it is stored, as NumPy's `casting`.
+enum class Casting : std::uint8_t { no, equiv, safe, same_kind, unsafe };
+/// "no", …, "unsafe".
+std::string_view name(Casting c);
+/// Whether `casting` lets `from` become `to`: NumPy's can_cast.
+bool can_cast(DType from, DType to, Casting casting = Casting::safe);
+
+/// How elements lie in new memory, as NumPy's `order`: rows together (C) or columns (F); K as those of the array that
+/// it is made from, A as F where that one's columns lie together, else as C.
+enum class Order : char { C = 'C', F = 'F', A = 'A', K = 'K' };
+
+/// Optional arguments of astype.
+struct astype_options {
+  Order order = Order::K;
+  Casting casting = Casting::unsafe;
+  bool copy = true;  ///< false: the array itself where dtype and order are right already
+};
+
 /// A basic slice `start:stop:step`; an empty part takes NumPy's default.
 struct slice {
   std::optional<std::int64_t> start, stop, step;
@@ -187,10 +205,15 @@ class array {
   array transpose(const Dims& axes) const;
   /// A view where NumPy gives one, else a copy; one extent may be -1.
   array reshape(const Dims& shape) const;
+  array reshape(const Dims& shape, Order order) const;
   array ravel() const { return reshape({-1}); }
+  array ravel(Order order) const;
   /// A copy of another dtype (casting="unsafe").
   array astype(DType t) const;
+  /// Throws TypeError where the casting does not allow it.
+  array astype(DType t, const astype_options& o) const;
   array copy() const;
+  array copy(Order order) const;
   /// Where it was computed, or will be; evaluates when only the cost decides.
   Device device() const;
   /// A copy on the device, whose results stay there; itself when it is placed there already. Throws DeviceError when
@@ -260,8 +283,8 @@ class array {
   array diagonal(int offset = 0) const;
   array take(const array& indices, std::optional<int> axis = {}) const;
   array repeat(const array& repeats, std::optional<int> axis = {}) const;
-  /// A 1-d copy in C order.
-  array flatten() const;
+  /// A 1-d copy, of the elements in C order or in another.
+  array flatten(Order order = Order::C) const;
   /// The same bytes as another dtype, a view; the last axis follows the sizes. Throws ValueError where it cannot.
   array view_as(DType t) const;
   void fill(const arg& v) const { assign(v); }

@@ -13,16 +13,19 @@ namespace galop {
 /// Dtypes by NumPy's names: `zeros({3}, float32)`.
 using enum DType;
 
-/// Throw ValueError for negative extents or a size beyond 2^63 bytes, MemoryError beyond the machine's memory.
-array empty(const Dims& shape, DType t = DType::float64);
-array zeros(const Dims& shape, DType t = DType::float64);
-array ones(const Dims& shape, DType t = DType::float64);
+/// Throw ValueError for negative extents, a size beyond 2^63 bytes or an order other than C and F, MemoryError beyond
+/// the machine's memory.
+array empty(const Dims& shape, DType t = DType::float64, Order order = Order::C);
+array zeros(const Dims& shape, DType t = DType::float64, Order order = Order::C);
+array ones(const Dims& shape, DType t = DType::float64, Order order = Order::C);
 /// `t` unset: the dtype of the value.
-array full(const Dims& shape, const arg& value, std::optional<DType> t = {});
-array empty_like(const array& a, std::optional<DType> t = {});
-array zeros_like(const array& a, std::optional<DType> t = {});
-array ones_like(const array& a, std::optional<DType> t = {});
-array full_like(const array& a, const arg& value, std::optional<DType> t = {});
+array full(const Dims& shape, const arg& value, std::optional<DType> t = {}, Order order = Order::C);
+/// Of the shape, dtype and order of `a`, where nothing else is given.
+array empty_like(const array& a, std::optional<DType> t = {}, Order order = Order::K, std::optional<Dims> shape = {});
+array zeros_like(const array& a, std::optional<DType> t = {}, Order order = Order::K, std::optional<Dims> shape = {});
+array ones_like(const array& a, std::optional<DType> t = {}, Order order = Order::K, std::optional<Dims> shape = {});
+array full_like(const array& a, const arg& value, std::optional<DType> t = {}, Order order = Order::K,
+                std::optional<Dims> shape = {});
 /// start, start + step, … before stop; NumPy's length and values. `t` unset: int64 or float64 by the arguments.
 array arange(scalar start, scalar stop, scalar step = 1, std::optional<DType> t = {});
 inline array arange(scalar stop) { return arange(0, stop); }

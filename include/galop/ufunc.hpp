@@ -14,9 +14,6 @@
 
 namespace galop {
 
-/// How a value may change its dtype when it is stored, as NumPy's `casting`.
-enum class Casting : std::uint8_t { no, equiv, safe, same_kind, unsafe };
-
 /// Optional arguments of an element-wise call. All are as NumPy's.
 struct ufunc_options {
   const array* out[2] = {nullptr, nullptr};  ///< results are written here; their shape must be the broadcast one

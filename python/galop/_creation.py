@@ -131,12 +131,7 @@ def empty_like(prototype, dtype=None, order="K", subok=True, shape=None):
 
 @takes_device(like=True)
 def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None):
-    a = _asarray(a)
-    if a.flags.c_contiguous and order in ("K", "C", "A"):
-        return core.full(a.shape if shape is None else shape, fill_value, a.dtype if dtype is None else dtype)
-    result = core.empty_like(a, dtype, order, shape)
-    result.fill(fill_value)
-    return result
+    return core.full_like(a, fill_value, dtype, order, shape)
 
 
 @takes_device(like=True)

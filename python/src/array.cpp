@@ -67,8 +67,8 @@ PyObject* construct(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
         nb::object view = nb::steal(checked(PyObject_Call(numpy("ndarray").ptr(), args, kwargs)));
         return as_array(view.ptr());
       }
-      return empty_in_order(to_dims(shape, "shape"), to_optional_dtype(dtype).value_or(DType::float64),
-                            to_order(order, 'C'));
+      return empty(to_dims(shape, "shape"), to_optional_dtype(dtype).value_or(DType::float64),
+                   to_order(order, Order::C));
     }();
     return wrap_made([&] { return std::move(a); }, type);
   });
@@ -224,20 +224,12 @@ PyObject* item(PyObject* self, PyObject* const* args, Py_ssize_t count) {
 PyMethodDef item_method = {"item", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&item)), METH_FASTCALL,
                            "item($self, /, *args)\n--\n\nOne element as a Python number."};
 
-array reshape_in_order(const array& a, const Dims& shape, char order) {
-  if (order == 'A') order = a.is_f_contiguous() && !a.is_c_contiguous() ? 'F' : 'C';
-  if (order != 'F') return a.reshape(shape);
-  Dims back(shape);
-  std::reverse(back.begin(), back.end());
-  return a.T().reshape(back).T();
-}
-
 nb::object reshape(nb::handle self, nb::args shape, nb::handle order, nb::handle copy) {
   const array& a = self_of(self);
   if (shape.size() == 0) throw TypeError("[reshape] expected a shape; got nothing");
   Dims d = to_dims(one_or_all(shape), "reshape");
   bool must_copy = !copy.is_none() && PyObject_IsTrue(copy.ptr()) > 0;
-  array r = reshape_in_order(must_copy ? a.copy() : a, d, to_order(order, 'C'));
+  array r = (must_copy ? a.copy() : a).reshape(d, to_order(order, Order::C));
   if (!copy.is_none() && !must_copy && r.cell() != a.cell())
     throw ValueError("[reshape] unable to avoid a copy while reshaping; got shape " + to_string(a.shape()) +
                      ", wanted " + to_string(d));
@@ -245,18 +237,11 @@ nb::object reshape(nb::handle self, nb::args shape, nb::handle order, nb::handle
 }
 
 nb::object ravel(nb::handle self, nb::handle order) {
-  const array& a = self_of(self);
-  char o = to_order(order, 'C');
-  if (o == 'K') o = 'A';
-  return wrap_object(reshape_in_order(a, {-1}, o));
+  return wrap_object(self_of(self).ravel(to_order(order, Order::C)));
 }
 
 nb::object flatten(nb::handle self, nb::handle order) {
-  const array& a = self_of(self);
-  char o = to_order(order, 'C');
-  if (o == 'K') o = 'A';
-  array r = reshape_in_order(a, {-1}, o);
-  return wrap_object(r.cell() == a.cell() ? copy_in_order(r, 'C') : r);
+  return wrap_object(self_of(self).flatten(to_order(order, Order::C)));
 }
 
 nb::object transpose(nb::handle self, nb::args axes) {
@@ -268,18 +253,15 @@ nb::object transpose(nb::handle self, nb::args axes) {
 nb::object astype(nb::handle self, nb::handle dtype, nb::handle order, nb::handle casting, nb::handle,
                   nb::handle copy) {
   const array& a = self_of(self);
-  DType t = to_dtype(dtype.ptr());
-  if (!cast_allowed(a.dtype(), t, to_casting(casting)))
-    throw TypeError(std::string("[astype] not allowed by casting=") + nb::repr(casting).c_str() + "; got " +
-                    std::string(name(a.dtype())) + " to " + std::string(name(t)));
-  char o = to_order(order, 'K');
-  bool in_order = o == 'K' || o == 'A' || (o == 'F' ? a.is_f_contiguous() : a.is_c_contiguous());
-  if (t == a.dtype() && in_order && PyObject_IsTrue(copy.ptr()) == 0) return nb::borrow(self);
-  return wrap_object(copy_in_order(a, o, t));
+  const DType t = to_dtype(dtype.ptr());
+  array r = a.astype(
+      t,
+      {.order = to_order(order, Order::K), .casting = to_casting(casting), .copy = PyObject_IsTrue(copy.ptr()) != 0});
+  return r.cell() == a.cell() ? nb::borrow(self) : wrap_object(std::move(r));
 }
 
 nb::object copy(nb::handle self, nb::handle order) {
-  return wrap_object(copy_in_order(self_of(self), to_order(order, 'C')));
+  return wrap_object(self_of(self).copy(to_order(order, Order::C)));
 }
 
 void fill(nb::handle self, nb::handle value) {

@@ -159,9 +159,7 @@ std::optional<Dims> to_optional_dims(nb::handle o, const char* what);
 int to_int(PyObject* o, const char* what);
 nb::tuple to_tuple(const Dims& d);
 Casting to_casting(nb::handle o);
-bool cast_allowed(DType from, DType to, Casting casting);
-/// 'C', 'F', 'A' or 'K'.
-char to_order(nb::handle o, char when_none);
+Order to_order(nb::handle o, Order when_none);
 
 /// A weak number from a Python bool, int, float or complex, or nothing. An integer beyond 64 bits gives nothing, too.
 std::optional<scalar> to_weak(PyObject* o);
@@ -185,12 +183,6 @@ const array* to_mask(nb::handle o, std::optional<array>& store);
 PyObject* numpy_scalar_at(const array& a, std::int64_t at);
 /// The element at flat C-order position i as Python's bool, int, float or complex.
 PyObject* python_scalar(const array& a, std::int64_t i = 0);
-
-/// An uninitialised array laid out in order 'C', 'F', 'A' or 'K' of `like`.
-array empty_in_order(const Dims& shape, DType t, char order, const array* like = nullptr);
-array copy_in_order(const array& a, char order);
-/// The same as dtype `t`.
-array copy_in_order(const array& a, char order, DType t);
 
 // Devices -------------------------------------------------------------------------------------------------------------
 

@@ -108,34 +108,19 @@ nb::tuple to_tuple(const Dims& d) {
 }
 
 Casting to_casting(nb::handle o) {
-  static constexpr const char* kNames[] = {"no", "equiv", "safe", "same_kind", "unsafe"};
   const char* s = PyUnicode_Check(o.ptr()) ? PyUnicode_AsUTF8(o.ptr()) : nullptr;
   for (int i = 0; s && i < 5; ++i)
-    if (std::string_view(s) == kNames[i]) return static_cast<Casting>(i);
+    if (name(static_cast<Casting>(i)) == s) return static_cast<Casting>(i);
   throw ValueError(std::string("[casting] must be one of 'no', 'equiv', 'safe', 'same_kind', 'unsafe'; got ") +
                    nb::repr(o).c_str());
 }
 
-bool cast_allowed(DType from, DType to, Casting casting) {
-  switch (casting) {
-    case Casting::no:
-    case Casting::equiv:
-      return from == to;
-    case Casting::safe:
-      return can_cast_safely(from, to);
-    case Casting::same_kind:
-      return can_cast_same_kind(from, to);
-    default:
-      return true;
-  }
-}
-
-char to_order(nb::handle o, char when_none) {
+Order to_order(nb::handle o, Order when_none) {
   if (!o.is_valid() || o.is_none()) return when_none;
   const char* s = PyUnicode_Check(o.ptr()) ? PyUnicode_AsUTF8(o.ptr()) : nullptr;
   if (s && s[0] && !s[1]) {
     char c = static_cast<char>(s[0] & ~0x20);
-    if (c == 'C' || c == 'F' || c == 'A' || c == 'K') return c;
+    if (c == 'C' || c == 'F' || c == 'A' || c == 'K') return static_cast<Order>(c);
   }
   throw ValueError(std::string("[order] must be one of 'C', 'F', 'A' or 'K'; got ") + nb::repr(o).c_str());
 }
@@ -372,39 +357,6 @@ const array* to_mask(nb::handle o, std::optional<array>& store) {
     throw TypeError("[where] a mask must be bool; got " + std::string(name(store->dtype())));
   return &*store;
 }
-
-array empty_in_order(const Dims& shape, DType t, char order, const array* like) {
-  int n = shape.size();
-  Dims axes;  // from the slowest to the fastest
-  for (int i = 0; i < n; ++i) axes.push_back(i);
-  if (like && order == 'A') order = like->is_f_contiguous() && !like->is_c_contiguous() ? 'F' : 'C';
-  if (order == 'F') {
-    std::reverse(axes.begin(), axes.end());
-  } else if (order == 'K' && like && like->ndim() == n) {
-    const Dims& s = like->strides();
-    std::stable_sort(axes.begin(), axes.end(), [&](std::int64_t x, std::int64_t y) {
-      return std::abs(s[static_cast<int>(x)]) > std::abs(s[static_cast<int>(y)]);
-    });
-  }
-  Dims permuted, back(n, 0);
-  for (int i = 0; i < n; ++i) {
-    permuted.push_back(shape[static_cast<int>(axes[i])]);
-    back[static_cast<int>(axes[i])] = i;
-  }
-  array a = empty(permuted, t);
-  return permuted == shape && std::is_sorted(axes.begin(), axes.end()) ? a : a.transpose(back);
-}
-
-array copy_in_order(const array& a, char order, DType t) {
-  // Dense already in that order: the values can wait, and no memory is taken for them yet.
-  if (order == 'F' ? a.is_f_contiguous() : a.is_c_contiguous() || (order != 'C' && a.is_f_contiguous()))
-    return a.astype(t);
-  array out = empty_in_order(a.shape(), t, order, &a);
-  out.assign(a);
-  return out;
-}
-
-array copy_in_order(const array& a, char order) { return copy_in_order(a, order, a.dtype()); }
 
 // Operands and results ------------------------------------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 // Memory shared with the outside: the buffer protocol, NumPy arrays, __array_interface__, and NumPy's ufunc protocol.
 #include "binding.hpp"
 #include "core/view.hpp"
+#include "galop/create.hpp"
 #include "numpy_api.hpp"
 
 namespace galop::python {
@@ -85,14 +86,14 @@ nb::object asarray(nb::handle o, nb::handle dtype) {
 nb::object new_array(nb::handle object, nb::handle dtype, nb::handle order_) {
   PyObject* o = object.ptr();
   std::optional<DType> wanted = to_optional_dtype(dtype);
-  char order = to_order(order_, 'K');
+  const Order order = to_order(order_, Order::K);
   bool shared = is_array(o) || PyArray_Check(o) || PyObject_CheckBuffer(o);
   bool fresh = !shared && (PyList_Check(o) || PyTuple_Check(o) || to_weak(o) || PyLong_Check(o));
   array a = as_array(o, fresh ? wanted : std::nullopt);
   DType t = wanted.value_or(a.dtype());
-  bool in_order = order == 'F' ? a.is_f_contiguous() : a.is_c_contiguous();
+  bool in_order = order == Order::F ? a.is_f_contiguous() : a.is_c_contiguous();
   if (fresh && t == a.dtype() && in_order) return wrap_object(std::move(a));
-  array out = empty_in_order(a.shape(), t, order, &a);
+  array out = empty_like(a, t, order);
   out.assign(a);
   return wrap_object(std::move(out));
 }

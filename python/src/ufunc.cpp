@@ -51,7 +51,7 @@ struct CallOptions {
       } else if (k == "casting") {
         options.casting = to_casting(value);
       } else if (k == "order") {
-        to_order(value, 'K');
+        to_order(value, Order::K);
       } else if (k != "subok") {
         throw TypeError("[" + std::string(u.name()) + "] unexpected keyword argument; got '" + std::string(k) + "'");
       }

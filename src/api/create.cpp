@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "api/checks.hpp"
+#include "api/layout.hpp"
 #include "core/view.hpp"
 #include "galop/reduce.hpp"
 #include "galop/ufunc.hpp"
@@ -24,27 +25,6 @@ void check_size(std::string_view op, const Dims& shape, DType t) {
                       to_string(shape) + ", dtype " + std::string(name(t)));
 }
 
-/// A layout of the shape of `a` that follows its memory order: the shape to allocate in C order, and the view into it.
-std::pair<Dims, View> layout_like(const array& a, DType t) {
-  const View* views[] = {&a.view()};
-  View v{a.shape(), keep_order_strides(a.shape(), itemsize(t), views), 0};
-  Dims allocated;
-  for (std::int64_t axis : memory_order(a.ndim(), views)) allocated.push_back(a.shape()[static_cast<int>(axis)]);
-  return {allocated, v};
-}
-
-array filled(std::string_view op, const Dims& shape, const scalar& v, DType t) {
-  graph::Lock lock;
-  check_size(op, shape, t);
-  return api::fill_with(shape, v, t);
-}
-
-array filled_like(std::string_view op, const array& a, const scalar& v, DType t) {
-  graph::Lock lock;
-  auto [allocated, view] = layout_like(a, t);
-  return filled(op, allocated, v, t).with_view(view);
-}
-
 /// The number as an element of dtype t by the rules of a cast, which loses what does not fit; integers are still
 /// checked.
 scalar cast_number(const scalar& v, DType t) {
@@ -52,6 +32,26 @@ scalar cast_number(const scalar& v, DType t) {
   if (v.kind() != 'f' || !is_integer(t)) return v;
   array x = graph::cast(array(v), t);
   return t == DType::uint64 ? scalar(x.item<std::uint64_t>()) : scalar(x.item<std::int64_t>());
+}
+
+array filled(std::string_view op, const Dims& shape, const scalar& v, DType t, const api::Layout& layout) {
+  graph::Lock lock;
+  check_size(op, shape, t);
+  return layout.view(api::fill_with(layout.allocated(), v, t));
+}
+
+/// Every element of `shape` equal to `value`, converted by the rules of a cast.
+array filled_with(std::string_view op, const Dims& shape, const arg& value, std::optional<DType> t,
+                  const api::Layout& layout) {
+  if (!value.is_array()) {
+    const scalar& v = value.as_scalar();
+    const DType to = t.value_or(v.dtype());
+    return filled(op, shape, cast_number(v, to), to, layout);
+  }
+  const array source = api::stretched(op, value.as_array(), shape);
+  array r = filled(op, shape, 0, t.value_or(source.dtype()), layout);
+  graph::assign(r, source);
+  return r;
 }
 
 __extension__ using Int = __int128;
@@ -144,52 +144,42 @@ array ramp(std::int64_t n, const scalar& start, const scalar& next, DType t) {
 
 }  // namespace
 
-array empty(const Dims& shape, DType t) {
+array empty(const Dims& shape, DType t, Order order) {
   graph::Lock lock;
   check_size("empty", shape, t);
-  return graph::make_empty(shape, t);
+  if (order == Order::C) return graph::make_empty(shape, t);
+  const api::Layout layout(shape, order);
+  return layout.view(graph::make_empty(layout.allocated(), t));
 }
 
-array zeros(const Dims& shape, DType t) { return filled("zeros", shape, 0, t); }
-array ones(const Dims& shape, DType t) { return filled("ones", shape, 1, t); }
-
-array full(const Dims& shape, const arg& value, std::optional<DType> t) {
+array zeros(const Dims& shape, DType t, Order order) { return filled("zeros", shape, 0, t, {shape, order}); }
+array ones(const Dims& shape, DType t, Order order) { return filled("ones", shape, 1, t, {shape, order}); }
+array full(const Dims& shape, const arg& value, std::optional<DType> t, Order order) {
   graph::Lock lock;
-  if (!value.is_array()) {
-    const scalar& v = value.as_scalar();
-    DType to = t.value_or(v.dtype());
-    return filled("full", shape, cast_number(v, to), to);
-  }
-  const array& v = value.as_array();
-  array source = api::stretched("full", v, shape);
-  array r = filled("full", shape, 0, t.value_or(v.dtype()));
-  graph::assign(r, source);
-  return r;
+  return filled_with("full", shape, value, t, {shape, order});
 }
 
-array empty_like(const array& a, std::optional<DType> t) {
+array empty_like(const array& a, std::optional<DType> t, Order order, std::optional<Dims> shape) {
   graph::Lock lock;
-  DType to = t.value_or(a.dtype());
-  check_size("empty_like", a.shape(), to);
-  auto [allocated, view] = layout_like(a, to);
-  return graph::make_empty(allocated, to).with_view(view);
+  const Dims& d = shape ? *shape : a.shape();
+  const DType to = t.value_or(a.dtype());
+  check_size("empty_like", d, to);
+  const api::Layout layout(d, order, &a);
+  return layout.view(graph::make_empty(layout.allocated(), to));
 }
 
-array zeros_like(const array& a, std::optional<DType> t) {
-  return filled_like("zeros_like", a, 0, t.value_or(a.dtype()));
+array zeros_like(const array& a, std::optional<DType> t, Order order, std::optional<Dims> shape) {
+  const Dims& d = shape ? *shape : a.shape();
+  return filled("zeros_like", d, 0, t.value_or(a.dtype()), {d, order, &a});
 }
-array ones_like(const array& a, std::optional<DType> t) {
-  return filled_like("ones_like", a, 1, t.value_or(a.dtype()));
+array ones_like(const array& a, std::optional<DType> t, Order order, std::optional<Dims> shape) {
+  const Dims& d = shape ? *shape : a.shape();
+  return filled("ones_like", d, 1, t.value_or(a.dtype()), {d, order, &a});
 }
-
-array full_like(const array& a, const arg& value, std::optional<DType> t) {
+array full_like(const array& a, const arg& value, std::optional<DType> t, Order order, std::optional<Dims> shape) {
   graph::Lock lock;
-  DType to = t.value_or(a.dtype());
-  if (!value.is_array()) return filled_like("full_like", a, cast_number(value.as_scalar(), to), to);
-  array source = api::stretched("full_like", value.as_array(), a.shape());
-  array r = filled_like("full_like", a, 0, to);
-  graph::assign(r, source);
-  return r;
+  const Dims& d = shape ? *shape : a.shape();
+  return filled_with("full_like", d, value, t.value_or(a.dtype()), {d, order, &a});
 }
 
 array arange(scalar start, scalar stop, scalar step, std::optional<DType> t) {

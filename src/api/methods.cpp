@@ -41,11 +41,6 @@ array array::diagonal(int offset) const { return galop::diagonal(*this, offset);
 array array::take(const array& indices, std::optional<int> axis) const { return galop::take(*this, indices, axis); }
 array array::repeat(const array& times, std::optional<int> axis) const { return galop::repeat(*this, times, axis); }
 
-array array::flatten() const {
-  graph::Lock lock;
-  return api::c_order_copy(*this).reshape({-1});
-}
-
 array array::view_as(DType t) const {
   const std::int64_t from = itemsize(), to = galop::itemsize(t);
   View v = view_;

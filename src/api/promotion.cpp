@@ -37,27 +37,10 @@ DType result_type(std::span<const arg> operands) {
   }
 }
 
-bool can_cast(DType from, DType to, Casting casting) {
-  switch (casting) {
-    case Casting::no:
-    case Casting::equiv:
-      return from == to;
-    case Casting::safe:
-      return can_cast_safely(from, to);
-    case Casting::same_kind:
-      return can_cast_same_kind(from, to);
-    case Casting::unsafe:
-      return true;
-  }
-  return false;
-}
-
 void require_cast(std::string_view op, std::string_view what, DType from, DType to, Casting casting) {
   if (can_cast(from, to, casting)) return;
-  constexpr std::string_view names[] = {"no", "equiv", "safe", "same_kind", "unsafe"};
   throw TypeError("[" + std::string(op) + "] cannot cast the " + std::string(what) + " with casting '" +
-                  std::string(names[static_cast<int>(casting)]) + "'; got " + std::string(name(from)) + " for " +
-                  std::string(name(to)));
+                  std::string(name(casting)) + "'; got " + std::string(name(from)) + " for " + std::string(name(to)));
 }
 
 std::string describe(std::span<const arg> operands) {
@@ -75,3 +58,27 @@ std::string describe(std::span<const arg> operands) {
 }
 
 }  // namespace galop::api
+
+namespace galop {
+
+std::string_view name(Casting c) {
+  static constexpr std::string_view kNames[] = {"no", "equiv", "safe", "same_kind", "unsafe"};
+  return kNames[static_cast<int>(c)];
+}
+
+bool can_cast(DType from, DType to, Casting casting) {
+  switch (casting) {
+    case Casting::no:
+    case Casting::equiv:
+      return from == to;
+    case Casting::safe:
+      return can_cast_safely(from, to);
+    case Casting::same_kind:
+      return can_cast_same_kind(from, to);
+    case Casting::unsafe:
+      return true;
+  }
+  return false;
+}
+
+}  // namespace galop

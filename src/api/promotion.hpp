@@ -10,8 +10,6 @@ namespace galop::api {
 
 /// result_type of the operands: arrays are strong, numbers weak.
 DType result_type(std::span<const arg> operands);
-/// Whether `casting` lets `from` become `to`.
-bool can_cast(DType from, DType to, Casting casting);
 /// Throws TypeError unless a result of dtype `from` may be stored as `to`.
 void require_cast(std::string_view op, std::string_view what, DType from, DType to, Casting casting);
 /// "float64", "int8 and int (scalar)", … for messages.

@@ -222,6 +222,10 @@ xp.add(i, 2**64)
 xp.add(a, 1, casting="nonsense")
 a.astype("i4", casting="safe")
 xp.add(a, 1, order="X")
+xp.zeros(3, order="A")
+xp.full((2, 2), 1, order="K")
+xp.empty(2, order="A")
+a.astype("i1", casting="safe")
 """
 
 GROUPS = {"shapes": SHAPES, "types": TYPES, "axes": AXES, "empty": EMPTY, "sizes": SIZES, "indices": INDICES,
