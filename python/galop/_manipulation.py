@@ -49,10 +49,8 @@ def moveaxis(a, source, destination):
 
 
 def rollaxis(a, axis, start=0):
-    a = asarray(a)
-    axis = axis_index(axis, a.ndim)
-    start = axis_index(start, a.ndim + 1, "start")
-    return core.moveaxis(a, axis, start - 1 if axis < start else start)
+    """The array with one axis before the place `start`, a view."""
+    return core.rollaxis(a, axis, start)
 
 
 def expand_dims(a, axis):
@@ -79,14 +77,8 @@ def flipud(m):
 
 
 def rot90(m, k=1, axes=(0, 1)):
-    m = asarray(m)
-    i, j = axis_tuple(tuple(axes), m.ndim)
-    k %= 4
-    if k == 0:
-        return m[...]
-    if k == 2:
-        return core.flip(m, (i, j))
-    return core.swapaxes(core.flip(m, j), i, j) if k == 1 else core.flip(core.swapaxes(m, i, j), j)
+    """Quarter turns from the first of two axes towards the second, a view."""
+    return core.rot90(m, k, *axes)
 
 
 def roll(a, shift, axis=None):
@@ -230,22 +222,12 @@ def broadcast_arrays(*args, subok=False):
 
 def tile(A, reps):
     """The array repeated along each axis."""
-    a = asarray(A)
-    reps = tuple(reps) if isinstance(reps, (tuple, list)) or getattr(reps, "ndim", 0) else (operator.index(reps),)
-    reps = (1,) * (a.ndim - len(reps)) + tuple(int(r) for r in reps)
-    extents = (1,) * (len(reps) - a.ndim) + a.shape
-    apart = a.reshape([x for n in extents for x in (1, n)])
-    wide = core.broadcast_to(apart, [x for r, n in zip(reps, extents) for x in (r, n)])
-    return wide.copy().reshape([r * n for r, n in zip(reps, extents)])
+    return core.tile(A, reps)
 
 
 def repeat(a, repeats, axis=None):
     """Each element so many times, next to one another."""
-    a = asarray(a)
-    if axis is None:
-        a, axis = a.reshape(-1), 0
-    axis = axis_index(axis, a.ndim)
-    return a[at_axis(axis, np.repeat(np.arange(a.shape[axis]), np.asarray(repeats)))]
+    return core.repeat(a, repeats, axis)
 
 
 def append(arr, values, axis=None):
@@ -290,15 +272,7 @@ def take(a, indices, axis=None, out=None, mode="raise"):
 
 def take_along_axis(arr, indices, axis=-1):
     """For each place, the element that `indices` names along the axis."""
-    a, indices = asarray(arr), asarray(indices)
-    if axis is None:
-        a, axis = a.reshape(-1), 0
-    if a.ndim != indices.ndim:
-        raise ValueError(f"[take_along_axis] shapes must have as many axes; got {indices.shape} and {a.shape}")
-    axis = axis_index(axis, a.ndim)
-    places = [core.arange(0, n, 1).reshape([-1 if i == k else 1 for i in range(a.ndim)]) for k, n in enumerate(a.shape)]
-    places[axis] = indices
-    return a[tuple(places)]
+    return core.take_along_axis(*((asarray(arr).reshape(-1), indices, 0) if axis is None else (arr, indices, axis)))
 
 
 def compress(condition, a, axis=None, out=None):
@@ -323,10 +297,8 @@ def flatnonzero(a):
 
 
 def argwhere(a):
-    a = asarray(a)
-    if a.ndim == 0:
-        return core.empty((int(bool(a)), 0), np.intp)
-    return core.stack(core.nonzero(a), 1)
+    """The positions of elements that are not zero, a row each."""
+    return core.argwhere(a)
 
 
 def copyto(dst, src, casting="same_kind", where=True):
@@ -345,17 +317,7 @@ def where(condition, x=None, y=None, /):
 
 def diagonal(a, offset=0, axis1=0, axis2=1):
     """A diagonal as the last axis of a read-only view."""
-    a = asarray(a)
-    if a.ndim < 2:
-        raise ValueError(f"[diagonal] needs an array of at least two axes; got shape {a.shape}")
-    i, j = axis_index(axis1, a.ndim), axis_index(axis2, a.ndim)
-    if i == j:
-        raise ValueError(f"[diagonal] axis1 and axis2 must differ; got {axis1} and {axis2}")
-    a = a[at_axis(j, slice(offset, None))] if offset >= 0 else a[at_axis(i, slice(-offset, None))]
-    rest = [k for k in range(a.ndim) if k not in (i, j)]
-    shape = [a.shape[k] for k in rest] + [min(a.shape[i], a.shape[j])]
-    strides = [a.strides[k] for k in rest] + [a.strides[i] + a.strides[j]]
-    return core.as_strided(a, shape, strides, False)
+    return core.diagonal(a, offset, axis1, axis2)
 
 
 def shares_memory(a, b, /, max_work=None):

@@ -43,16 +43,20 @@ nb::object full_of(nb::handle shape, nb::handle value, nb::handle dtype, nb::han
   Operand v;
   std::optional<DType> t = to_optional_dtype(dtype);
   v.take(value.ptr(), t);
-  if (to_order(order, 'C') != 'F' || d.size() < 2) return wrap_object(full(d, v.arg(), t));
-  array a = empty_in_order(d, t ? *t : v.is_array() ? v.as_array().dtype() : v.arg().as_scalar().dtype(), 'F');
-  a.assign(v.arg());
-  return wrap_object(std::move(a));
+  return wrap_object(full(d, v.arg(), t, to_order(order, Order::C)));
 }
 
-nb::object empty_like_in_order(nb::handle like, nb::handle dtype, nb::handle order, nb::handle shape) {
-  array a = as_array(like.ptr());
-  Dims d = shape.is_none() ? a.shape() : to_dims(shape.ptr(), "shape");
-  return wrap_object(empty_in_order(d, to_optional_dtype(dtype).value_or(a.dtype()), to_order(order, 'K'), &a));
+nb::object empty_like_of(nb::handle like, nb::handle dtype, nb::handle order, nb::handle shape) {
+  return wrap_object(empty_like(as_array(like.ptr()), to_optional_dtype(dtype), to_order(order, Order::K),
+                                to_optional_dims(shape, "shape")));
+}
+
+nb::object full_like_of(nb::handle like, nb::handle value, nb::handle dtype, nb::handle order, nb::handle shape) {
+  const array a = as_array(like.ptr());
+  const std::optional<DType> t = to_optional_dtype(dtype);
+  Operand v;
+  v.take(value.ptr(), t.value_or(a.dtype()));
+  return wrap_object(full_like(a, v.arg(), t, to_order(order, Order::K), to_optional_dims(shape, "shape")));
 }
 
 void bind_creation(nb::module_& m) {
@@ -60,11 +64,13 @@ void bind_creation(nb::module_& m) {
   m.def(
       "empty",
       [](nb::handle shape, nb::handle dtype, nb::handle order) {
-        return wrap_object(empty_in_order(to_dims(shape.ptr(), "shape"), dtype_or_float(dtype), to_order(order, 'C')));
+        return wrap_object(empty(to_dims(shape.ptr(), "shape"), dtype_or_float(dtype), to_order(order, Order::C)));
       },
       nb::arg("shape"), nb::arg("dtype") = none, nb::arg("order") = none);
   m.def("full", &full_of, nb::arg("shape"), nb::arg("value"), nb::arg("dtype") = none, nb::arg("order") = none);
-  m.def("empty_like", &empty_like_in_order, nb::arg("a"), nb::arg("dtype") = none, nb::arg("order") = none,
+  m.def("empty_like", &empty_like_of, nb::arg("a"), nb::arg("dtype") = none, nb::arg("order") = none,
+        nb::arg("shape") = none);
+  m.def("full_like", &full_like_of, nb::arg("a"), nb::arg("value"), nb::arg("dtype") = none, nb::arg("order") = none,
         nb::arg("shape") = none);
   m.def(
       "arange",
@@ -192,7 +198,7 @@ void copy_to(nb::handle dst_, nb::handle src_, nb::handle casting_, nb::handle w
   DType from = src.is_array() ? src.as_array().dtype() : src.arg().as_scalar().dtype();
   // A Python integer goes into any numeric dtype that holds it.
   bool weak_fits = !src.is_array() && (kind(to) == 'f' || kind(to) == 'c' || is_integer(to)) && kind(from) == 'i';
-  if (!weak_fits && !cast_allowed(from, to, casting))
+  if (!weak_fits && !can_cast(from, to, casting))
     throw TypeError(std::string("[copyto] not allowed by casting=") + nb::repr(casting_).c_str() + "; got " +
                     std::string(name(from)) + " to " + std::string(name(to)));
   std::optional<array> mask, cast;
@@ -237,6 +243,33 @@ void bind_manipulation(nb::module_& m) {
   m.def("stack", [](nb::handle arrays, nb::handle axis) {
     std::vector<array> all = to_arrays(arrays);
     return wrap_object(stack(all, to_int(axis.ptr(), "axis")));
+  });
+  m.def("tile", [](nb::handle a, nb::handle times) {
+    return wrap_object(tile(as_array(a.ptr()), to_dims(times.ptr(), "reps")));
+  });
+  m.def(
+      "repeat",
+      [](nb::handle a_, nb::handle times_, nb::handle axis) {
+        const array a = as_array(a_.ptr()), times = as_array(times_.ptr());
+        const std::optional<int> k = to_optional_int(axis, "axis");
+        return wrap_object(without_gil(a.size(), [&] { return repeat(a, times, k); }));
+      },
+      nb::arg(), nb::arg(), nb::arg().none());
+  m.def("rot90", [](nb::handle a, int k, int i, int j) { return wrap_object(rot90(as_array(a.ptr()), k, i, j)); });
+  m.def("rollaxis", [](nb::handle a, nb::handle axis, nb::handle start) {
+    return wrap_object(rollaxis(as_array(a.ptr()), to_int(axis.ptr(), "axis"), to_int(start.ptr(), "start")));
+  });
+  m.def("diagonal", [](nb::handle a, std::int64_t offset, nb::handle i, nb::handle j) {
+    return wrap_object(diagonal(as_array(a.ptr()), offset, to_int(i.ptr(), "axis1"), to_int(j.ptr(), "axis2")));
+  });
+  m.def("take_along_axis", [](nb::handle a_, nb::handle indices_, nb::handle axis) {
+    const array a = as_array(a_.ptr()), indices = as_array(indices_.ptr());
+    const int k = to_int(axis.ptr(), "axis");
+    return wrap_object(without_gil(indices.size(), [&] { return take_along_axis(a, indices, k); }));
+  });
+  m.def("argwhere", [](nb::handle a_) {
+    const array a = as_array(a_.ptr());
+    return wrap_object(without_gil(a.size(), [&] { return argwhere(a); }));
   });
   m.def("shares_memory",
         [](nb::handle a, nb::handle b) { return shares_memory(as_array(a.ptr()), as_array(b.ptr())); });

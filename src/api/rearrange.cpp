@@ -174,19 +174,26 @@ array tile(const array& a, const Dims& times) {
 array repeat(const array& a, const array& times, std::optional<int> axis) {
   const auto [b, k] = along("repeat", a, axis);
   const std::int64_t n = b.shape()[k];
-  if (!is_integer(times.dtype()) && times.size() > 0)
+  if (!can_cast(times.dtype(), DType::int64) && times.size() > 0)
     throw TypeError("[repeat] repeats must be integers; got " + std::string(name(times.dtype())));
   const std::vector<std::int64_t> counts = times.to_vector<std::int64_t>();
   const bool one = counts.size() == 1;
-  if (!one && static_cast<std::int64_t>(counts.size()) != n)
+  if (times.ndim() > 1 || (!one && static_cast<std::int64_t>(counts.size()) != n))
     throw ValueError("[repeat] one number of repeats for each of " + std::to_string(n) + " places; got shape " +
                      to_string(times.shape()));
-  std::vector<std::int64_t> places;
-  for (std::int64_t i = 0; i < n; ++i) {
-    const std::int64_t c = counts[one ? 0 : static_cast<std::size_t>(i)];
+  for (const std::int64_t c : counts)
     if (c < 0) throw ValueError("[repeat] repeats may not be negative; got " + std::to_string(c));
-    places.insert(places.end(), static_cast<std::size_t>(c), i);
+  if (one) {  // no gather: one pass, which can wait
+    Dims wide = b.shape(), whole = b.shape();
+    wide.insert(k + 1, counts[0]);
+    if (__builtin_mul_overflow(n, counts[0], &whole[k]))
+      throw ValueError("[repeat] array is too big; got " + std::to_string(counts[0]) + " repeats of " +
+                       std::to_string(n) + " places");
+    return broadcast_to(expand_dims(b, {k + 1}), wide).copy(Order::C).reshape(whole);
   }
+  std::vector<std::int64_t> places;
+  for (std::int64_t i = 0; i < n; ++i)
+    places.insert(places.end(), static_cast<std::size_t>(counts[static_cast<std::size_t>(i)]), i);
   return at_axis(b, k, array(places));
 }
 
