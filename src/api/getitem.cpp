@@ -57,6 +57,7 @@ array gathered(const array& a, const api::Selection& s) {
   std::optional<array> packed;
   const graph::Place place = graph::place_call({&a, &s.places});
   graph::run_at(place, [&](Device d) {
+    const interrupt::Scope scope(true);
     packed = graph::make_empty(packed_shape, a.dtype(), {d, place.wish});
     if (packed->size() == 0) return;
     Blocks b = blocks_of(a, s, order, d);
@@ -66,7 +67,6 @@ array gathered(const array& a, const api::Selection& s) {
     auto* from = static_cast<const char*>(graph::read_pointer(a, d)) + (s.view.offset - a.view().offset);
     b.places = const_cast<char*>(from);
     b.packed = graph::write_pointer(*packed, d);
-    const interrupt::Scope scope(true);
     backend_of(d).gather(b);
   });
   return packed->with_view(std::move(result));

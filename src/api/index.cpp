@@ -3,6 +3,7 @@
 
 #include "api/checks.hpp"
 #include "backend/backend.hpp"
+#include "core/interrupt.hpp"
 #include "core/view.hpp"
 #include "galop/manipulate.hpp"
 #include "galop/ufunc.hpp"
@@ -186,6 +187,7 @@ Selection select(const array& a, std::span<const index> parts, bool keep_order) 
       axes.push_back({static_cast<const std::int64_t*>(graph::read_pointer(p.index, d)), p.extent, p.stride});
     s.places = graph::make_empty({count}, DType::int64, {d, place.wish});
     auto* offsets = static_cast<std::int64_t*>(graph::write_pointer(s.places, d));
+    const interrupt::Scope scope(true);
     inside = count == 0 || backend_of(d).locate(axes, count, offsets);
   });
   if (inside) return s;

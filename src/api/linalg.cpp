@@ -103,6 +103,7 @@ array product(std::string_view op, const array& x, const array& y, const array& 
     if (!drop_row) layout.strides.push_back(itemsize(t) * std::max<std::int64_t>(m, 1));
     if (!drop_column) layout.strides.push_back(itemsize(t));
     array made;
+    const interrupt::Scope scope(true);
     graph::run_at(place, [&](Device d) { made = graph::make_empty(layout, t, size * itemsize(t), {d, place.wish}); });
     return made;
   }();

@@ -164,6 +164,8 @@ array concatenate(array_list arrays, std::optional<int> axis) {
     layout.strides[static_cast<int>(order[k])] = stride;
     stride *= std::max<std::int64_t>(shape[static_cast<int>(order[k])], 1);
   }
+  if (size >= 1 << 17) graph::begin_long_work();
+  const interrupt::Scope scope(true);  // nobody sees the result yet
   array r = graph::make_empty(layout, t, size * itemsize(t));
   std::int64_t at = 0;
   for (const array& a : list) {

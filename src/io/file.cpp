@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/interrupt.hpp"
 #include "galop/error.hpp"
 
 namespace galop::io {
@@ -22,7 +23,7 @@ namespace fs = std::filesystem;
 namespace {
 
 // One call of the system moves no more than 2 GiB.
-constexpr std::int64_t kMostAtOnce = 1 << 30;
+constexpr std::int64_t kMostAtOnce = 4 << 20;  // between two looks for an interrupt
 
 class FileSource final : public Source {
  public:
@@ -34,6 +35,7 @@ class FileSource final : public Source {
   void read(std::int64_t from, void* to, std::int64_t bytes) const override {
     auto* p = static_cast<char*>(to);
     while (bytes > 0) {
+      interrupt::poll();
       const ssize_t n = ::pread(handle_.get(), p, static_cast<std::size_t>(std::min(bytes, kMostAtOnce)), from);
       if (n < 0) {
         if (errno == EINTR) continue;
@@ -197,6 +199,7 @@ NewFile::~NewFile() {
 void NewFile::write(const void* data, std::int64_t bytes) {
   const auto* p = static_cast<const char*>(data);
   while (bytes > 0) {
+    interrupt::poll();
     const ssize_t n = ::write(handle_.get(), p, static_cast<std::size_t>(std::min(bytes, kMostAtOnce)));
     if (n < 0) {
       if (errno == EINTR) continue;

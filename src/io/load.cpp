@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 
+#include "core/interrupt.hpp"
 #include "galop/io.hpp"
 #include "graph/build.hpp"
 #include "io/npy.hpp"
@@ -71,6 +72,7 @@ array load(const fs::path& file, MapMode mode) {
   const std::unique_ptr<io::Source> s = io::open_source(file);
   refuse_zip(*s);
   std::int64_t at = 0;
+  const interrupt::Scope scope(true);
   return io::read_npy(sequential(*s, at), s->size(), s->name());
 }
 
@@ -120,6 +122,7 @@ array Npz::operator[](const std::string& name) const {
   while (i > 0 && z.names[i - 1] != name && z.members[i - 1].name != name) --i;
   if (i == 0) throw IndexError("[load] no array of this name in " + z.source->name() + "; got '" + name + "'");
   const io::ZipMember& m = z.members[i - 1];
+  const interrupt::Scope scope(true);
   array a;
   io::read_zip_member(*z.source, m, [&](const io::Reader& read) {
     a = io::read_npy(read, m.bytes, "'" + m.name.substr(0, 60) + "' of " + z.source->name());

@@ -39,6 +39,7 @@ array map_new(io::NewFile& file, const fs::path& name, const Dims& shape, DType 
 }
 
 void save_archive(const fs::path& file, const NamedArrays& arrays, bool compressed) {
+  const interrupt::Scope scope(true);  // nobody sees the file yet
   io::NewFile f(file);
   io::write_npz(arrays, compressed, [&f](const void* data, std::int64_t bytes) { f.write(data, bytes); });
   f.commit();
@@ -77,9 +78,9 @@ void write_npz(const NamedArrays& arrays, bool compressed,
 }  // namespace io
 
 void save(const fs::path& file, const array& a) {
+  const interrupt::Scope scope(true);  // nobody sees the file yet
   io::NewFile f(file);
   if (f.regular() && a.nbytes() >= kStreamFrom && is_pending(a)) {
-    const interrupt::Scope scope(true);  // nobody sees the file yet
     const array target = map_new(f, file, a.shape(), a.dtype(), io::saves_fortran(a));
     graph::assign(target, a);
   } else {

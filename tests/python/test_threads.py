@@ -285,7 +285,8 @@ rng = galop.random.default_rng(1)
     "work",
     ["float(deep(x).sum())", "bool((deep(x) > 2).any())", "deep(x.reshape(1000, -1)).std(axis=1)[0]",
      "deep(x.reshape(1000, -1)).max(axis=0)[0]", "galop.save(file, deep(x))", "m @ m",
-     "rng.standard_normal(3 * 10**8)"],
+     "rng.standard_normal(3 * 10**8)", "rng.permutation(10**8)", "rng.integers(0, 200, 2 * 10**9, dtype='u1')",
+     "galop.savez_compressed(file, m)", "galop.eval(galop.concatenate([x] * 3))"],
 )  # fmt: skip
 def test_ctrl_c_ends_long_work(work, tmp_path):
     program = (

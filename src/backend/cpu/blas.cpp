@@ -15,6 +15,7 @@
 #include "backend/cpu/memory.hpp"
 #include "backend/cpu/openblas.hpp"
 #include "backend/cpu/threads.hpp"
+#include "core/interrupt.hpp"
 
 namespace galop::cpu {
 namespace {
@@ -22,6 +23,7 @@ namespace {
 using std::int64_t;
 
 constexpr int64_t kMaxCall = int64_t{1} << 30;     // elements along one axis of one call: OpenBLAS counts in ints
+constexpr int64_t kDepthCall = 1 << 14;            // of the inner axis: some tenths of a second of a tile
 constexpr int64_t kSerialWork = int64_t{1} << 21;  // multiplications that one thread does before a second pays
 constexpr int64_t kDotPiece = 1 << 15;             // elements of a dot product summed by one call
 constexpr int64_t kGemvPiece = 1 << 17;            // elements of a matrix that one call of gemv reads
@@ -256,8 +258,9 @@ void gemm_rows(int64_t m, int64_t n, int64_t k, const Operand<T>& a, const Opera
     const int64_t ld = split ? n : ldc;
     const int64_t i0 = down.begin(i), j0 = across.begin(j), rows = down.length(i), cols = across.length(j);
     T* out = base + i0 * ld + j0;
-    for (int64_t k0 = depth.begin(d), end = k0 + depth.length(d), at = k0; at < end; at += kMaxCall) {
-      const int count = static_cast<int>(std::min(kMaxCall, end - at));
+    for (int64_t k0 = depth.begin(d), end = k0 + depth.length(d), at = k0; at < end; at += kDepthCall) {
+      interrupt::poll();
+      const int count = static_cast<int>(std::min(kDepthCall, end - at));
       if (symmetric && i == j) {
         blas.syrk(a.trans(), static_cast<int>(rows), count, a.at(i0, at), a.ld(), at > k0, out, static_cast<int>(ld));
       } else {

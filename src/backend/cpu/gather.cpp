@@ -203,19 +203,22 @@ void compress_items(const std::uint8_t* mask, std::int64_t n, const char* in, ch
 
 bool locate(std::span<const IndexedAxis> axes, std::int64_t count, std::int64_t* offsets) {
   std::atomic<bool> inside = true;
-  parallel_for(count, 16 << 10, [&](std::int64_t begin, std::int64_t end, int) {
-    bool good = true;
-    std::fill(offsets + begin, offsets + end, 0);
-    for (const IndexedAxis& a : axes) {
-      for (std::int64_t i = begin; i < end; ++i) {
-        std::int64_t k = a.index[i];
-        k += k < 0 ? a.extent : 0;
-        good &= k >= 0 && k < a.extent;
-        offsets[i] += k * a.stride;
+  parallel_for(count, 16 << 10, [&](std::int64_t first, std::int64_t last, int) {
+    interrupt::polled(static_cast<std::size_t>(last - first), [&](std::size_t from, std::size_t to) {
+      const std::int64_t begin = first + static_cast<std::int64_t>(from), end = first + static_cast<std::int64_t>(to);
+      bool good = true;
+      std::fill(offsets + begin, offsets + end, 0);
+      for (const IndexedAxis& a : axes) {
+        for (std::int64_t i = begin; i < end; ++i) {
+          std::int64_t k = a.index[i];
+          k += k < 0 ? a.extent : 0;
+          good &= k >= 0 && k < a.extent;
+          offsets[i] += k * a.stride;
+        }
+        if (!good) break;
       }
-      if (!good) break;
-    }
-    if (!good) inside.store(false, std::memory_order_relaxed);
+      if (!good) inside.store(false, std::memory_order_relaxed);
+    });
   });
   return inside;
 }

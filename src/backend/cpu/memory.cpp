@@ -429,9 +429,10 @@ char* take_large(Central& c, std::int64_t bytes, std::int64_t& capacity, bool& f
 // The split is that of the kernels that come later, so that pages lie near the threads that use them.
 void first_touch(char* data, std::int64_t bytes) {
   parallel_for(bytes, kHugePage, [data](std::int64_t begin, std::int64_t end, int) {
-    for (std::int64_t at = begin; at < end; at += kPage) {
-      if (at % kHugePage == 0) interrupt::poll();
-      *const_cast<volatile char*>(data + at) = 0;
+    for (std::int64_t huge = begin; huge < end; huge += kHugePage) {
+      interrupt::poll();
+      for (std::int64_t at = huge; at < std::min(end, huge + kHugePage); at += kPage)
+        *const_cast<volatile char*>(data + at) = 0;
     }
   });
 }
