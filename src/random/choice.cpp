@@ -97,7 +97,8 @@ void weighted_without_replacement(G& g, std::span<const double> p, std::size_t n
   std::vector<double> weights(p.begin(), p.end());
   std::vector<bool> seen(p.size() + 1, false);
   std::vector<double> u;
-  for (std::size_t found = 0; found < n;) {
+  std::size_t found = 0;
+  while (found < n) {
     u.resize(n - found);
     fill_random(g, u.size(), u.data());
     for (std::size_t i = 0; i < found; ++i) weights[static_cast<std::size_t>(out[i])] = 0;

@@ -86,8 +86,9 @@ TYPED_TEST(Searches, Lines) {
   using T = TypeParam;
   std::mt19937_64 r(11);
   for (const Kernels& k : tables()) {
-    for (std::size_t n : {1,   2,   3,   7,   8,   9,   15,  16,  17,   31,   33,   63,   64,  65,
-                          127, 129, 200, 255, 256, 257, 511, 513, 1030, 4095, 4096, 4097, 9000}) {
+    for (const std::size_t n :
+         std::initializer_list<std::size_t>{1,   2,   3,   7,   8,   9,   15,  16,  17,   31,   33,   63,   64,  65,
+                                            127, 129, 200, 255, 256, 257, 511, 513, 1030, 4095, 4096, 4097, 9000}) {
       for (int range : {0, 1, 3, 60}) {
         std::vector<T> x(n);
         for (T& v : x) v = number<T>(r, range);
@@ -148,7 +149,7 @@ void check_ordinary(int which) {
   using Limits = std::numeric_limits<T>;
   const T least = Limits::min(), below = std::nextafter(least, T(0));
   for (const Kernels& k : tables()) {
-    for (std::size_t n : {1, 3, 4, 15, 16, 17, 63, 64, 65, 300}) {
+    for (const std::size_t n : std::initializer_list<std::size_t>{1, 3, 4, 15, 16, 17, 63, 64, 65, 300}) {
       for (std::size_t at : {std::size_t{0}, n / 2, n - 1}) {
         std::vector<T> x(n, T(1));
         const auto is = [&](T v, bool normal) {

@@ -36,7 +36,9 @@ std::uint64_t read(const char* data, std::int64_t bytes) {
     s2 = hn::Add(s2, hn::Add(hn::LoadU(d, p + i + 4 * lanes), hn::LoadU(d, p + i + 5 * lanes)));
     s3 = hn::Add(s3, hn::Add(hn::LoadU(d, p + i + 6 * lanes), hn::LoadU(d, p + i + 7 * lanes)));
   }
-  return hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(s0, s1), hn::Add(s2, s3))));
+  // The compilers' own headers add the lanes as signed numbers, so they must not overflow.
+  const auto low = hn::And(hn::Add(hn::Add(s0, s1), hn::Add(s2, s3)), hn::Set(d, 0xffff));
+  return hn::GetLane(hn::SumOfLanes(d, low));
 }
 
 // Ten independent chains fill the pipelines of every processor in use; returns the operations done.
