@@ -47,3 +47,11 @@ _others = """
     newaxis ops pi printoptions random s_ set_printoptions testing timeit ufunc
 """
 __all__ = sorted({*_galop.ufuncs, *_others.split()}.union(*(part.__all__ for part in _parts)))
+
+
+def __getattr__(name):
+    import numpy
+
+    known = not name.startswith("_") and name in dir(numpy)
+    hint = f"; numpy.{name} takes Galop's arrays" if known else ""
+    raise AttributeError(f"module 'galop' has no attribute {name!r}{hint}", name=name)

@@ -186,6 +186,9 @@ def default_rng(seed=None):
         return seed
     if isinstance(seed, RandomState):
         seed = seed._bit_generator
+    if type(seed).__name__ != "SeedSequence" and type(seed).__module__.startswith("numpy.random"):
+        raise TypeError(f"[default_rng] expected a seed, or a bit generator of galop.random, whose streams are NumPy's; "
+                        f"got NumPy's {type(seed).__name__}")
     return Generator(seed if isinstance(seed, BitGenerator) else PCG64(seed))
 
 

@@ -205,3 +205,11 @@ def test_an_array_that_follows_another_has_nothing_of_it():
         x = galop.ndarray((k % 7,), dtype="f4" if k % 2 else "i8")
         assert x.shape == (k % 7,) and x.dtype == ("f4" if k % 2 else "i8") and x.flags.writeable
         x.flags.writeable = False
+
+
+def test_a_missing_function_says_who_has_it():
+    with pytest.raises(AttributeError, match="module 'galop' has no attribute 'sort'; numpy.sort takes Galop's arrays"):
+        galop.sort
+    with pytest.raises(AttributeError, match="module 'galop' has no attribute 'nonsense'$"):
+        galop.nonsense
+    assert not hasattr(galop, "__wrapped__")

@@ -281,3 +281,19 @@ def test_torch_uniform_errors():
         galop.random.torch_uniform(-3, seed=0)
     # The low 32 bits are the seed.
     assert_same(galop.random.torch_uniform(3, seed=-1), galop.random.torch_uniform(3, seed=2**32 - 1))
+
+
+def test_generators_of_numpy_are_named():
+    for theirs in (np.random.PCG64(1), np.random.default_rng(1), np.random.RandomState(1)):
+        with pytest.raises(TypeError, match=f"got NumPy's {type(theirs).__name__}"):
+            galop.random.default_rng(theirs)
+    assert galop.random.default_rng(np.random.SeedSequence(3)).random() == np.random.default_rng(3).random()
+
+
+def test_a_legacy_seed_has_no_children():
+    for module in (np.random, galop.random):
+        bits = module.RandomState(3)._bit_generator
+        assert bits.seed_seq is None
+        with pytest.raises(TypeError):
+            bits.spawn(1)
+        assert pickle.loads(pickle.dumps(bits)).seed_seq is None
