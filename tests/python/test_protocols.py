@@ -1,4 +1,4 @@
-"""NumPy's functions and ufuncs called with Galop's arrays, and the namespace of the array API standard; the life of its objects."""
+"""NumPy's functions and ufuncs called with Galop's arrays; the array API standard's namespace; the life of objects."""
 
 import gc
 import sys
