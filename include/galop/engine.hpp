@@ -9,7 +9,7 @@
 namespace galop {
 
 struct Settings {
-  std::int64_t eager_below = 8192;  ///< smaller element-wise results are computed at the call (GALOP_EAGER_BELOW)
+  std::int64_t eager_below = 8192;  ///< smaller results of 8-byte elements are computed at the call (GALOP_EAGER_BELOW)
   bool eager = false;               ///< evaluate every operation at its call (GALOP_EAGER)
   bool donation = true;             ///< write results over operands that nobody can reach any more (GALOP_DONATION)
   int fusion_limit = 64;            ///< most operations in one kernel (GALOP_FUSION_LIMIT)

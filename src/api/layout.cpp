@@ -56,8 +56,8 @@ array array::astype(DType t, const astype_options& o) const {
                     std::string(name(dtype_)) + " to " + std::string(name(t)));
   if (!o.copy && t == dtype_ && (o.order == Order::K || o.order == Order::A || api::lies_in(*this, o.order)))
     return *this;
-  // Dense already in that order: the values can wait, and no memory is taken for them yet.
-  if (api::lies_in(*this, o.order)) return astype(t);
+  // Dense already in that order, or without a choice of one: the values can wait, and no memory is taken for them yet.
+  if (ndim() == 1 || api::lies_in(*this, o.order)) return astype(t);
   const api::Layout layout(shape(), o.order, this);
   array out = layout.view(empty(layout.allocated(), t));
   out.assign(*this);

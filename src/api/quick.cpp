@@ -21,7 +21,7 @@ using graph::MapOperand;
 /// What the short way knows of an operation on operands of one dtype.
 struct Row {
   bool computes = false;  // in that dtype as they are, by a rule without exceptions
-  std::uint8_t nin = 0;
+  std::uint8_t nin = 0, nout = 0;
   DType result{};
 };
 
@@ -32,15 +32,16 @@ const Row& row_of(Op op, DType t) {
     for (int k = 0; k < kOps; ++k) {
       const Op o = static_cast<Op>(k);
       const OpInfo& about = info(o);
-      if (about.nin > 2 || about.nout != 1 || about.int_second || o == Op::power || o == Op::cast) continue;
+      if (about.nin > 2 || about.int_second || o == Op::cast) continue;
       for (int d = 0; d < kDTypes; ++d) {
         const auto loop = static_cast<DType>(d);
         const DType both[] = {loop, loop};
+        if (o == Op::power && !is_inexact(loop)) continue;  // exponents may be negative
         if (loop == DType::float16 || about.types.find(typecode(loop)) == std::string_view::npos) continue;
         try {
           rows[static_cast<std::size_t>(k)][static_cast<std::size_t>(d)] = {
               find_loop(o, std::span(both).first(static_cast<std::size_t>(about.nin))) == loop,
-              static_cast<std::uint8_t>(about.nin), result_dtype(o, 0, loop)};
+              static_cast<std::uint8_t>(about.nin), static_cast<std::uint8_t>(about.nout), result_dtype(o, 0, loop)};
         } catch (const TypeError&) {
         }
       }
@@ -70,18 +71,18 @@ bool holds(DType t, const scalar& v) {
   }
 }
 
-/// The operands of the short way, all of the dtype of the first array, which is `like`.
+/// The operands of the short way, all of the dtype of `like`, which has the most axes.
 struct Operands {
   MapOperand in[2];
   const array* like = nullptr;
 };
 
-bool take(Op op, std::span<const arg> in, Operands& to) {
+bool take(Op op, std::span<const arg> in, Operands& to, int nout = 1) {
   for (const arg& v : in)
-    if (v.is_array() && !to.like) to.like = &v.as_array();
+    if (v.is_array() && (!to.like || to.like->ndim() < v.as_array().ndim())) to.like = &v.as_array();
   if (!to.like) return false;
   const DType t = to.like->dtype();
-  if (const Row& row = row_of(op, t); !row.computes || row.nin != in.size()) return false;
+  if (const Row& row = row_of(op, t); !row.computes || row.nin != in.size() || row.nout != nout) return false;
   for (std::size_t i = 0; i < in.size(); ++i) {
     MapOperand& m = to.in[i];
     m.t = t;
@@ -90,8 +91,9 @@ bool take(Op op, std::span<const arg> in, Operands& to) {
       if (m.a->dtype() != t) return false;
     } else {
       m.a = nullptr;
-      // Of a number beside logic only the truth matters, which a narrower dtype may lose.
-      if (!holds(t, in[i].as_scalar()) || (op >= Op::logical_and && op <= Op::logical_not)) return false;
+      // Of a number beside logic only the truth matters, which a narrower dtype may lose; a power may be a square.
+      if (!holds(t, in[i].as_scalar()) || (op >= Op::logical_and && op <= Op::logical_not) || op == Op::power)
+        return false;
       in[i].as_scalar().store(t, m.bits);
     }
   }
@@ -103,7 +105,7 @@ bool take(Op op, std::span<const arg> in, Operands& to) {
 Quick quick(Op op, const array& x, const array* y) {
   const DType t = x.dtype();
   const Row& row = row_of(op, t);
-  if (!row.computes || row.nin != (y ? 2 : 1) || (y && y->dtype() != t)) return {};
+  if (!row.computes || row.nout != 1 || row.nin != (y ? 2 : 1) || (y && y->dtype() != t)) return {};
   std::unique_ptr<graph::Cell, void (*)(graph::Cell*)> r(nullptr, &graph::release);
   {
     graph::Lock lock;  // which may throw when it goes
@@ -136,9 +138,26 @@ std::optional<array> quick_later(Op op, std::span<const arg> in, const array* ou
   const Dims& shape = operands.like->shape();
   if (out && (out->dtype() != result || !(out->shape() == shape))) return std::nullopt;
   const auto taken = std::span(operands.in).first(in.size());
-  for (const MapOperand& m : taken)
-    if (m.a && !(m.a->shape() == shape)) return std::nullopt;
-  return graph::map_later(op, 0, t, result, taken, shape);
+  bool alike = true;
+  for (const MapOperand& m : taken) alike = alike && (!m.a || m.a->shape() == shape);
+  if (alike) return out ? graph::map_later(op, 0, t, result, taken, shape) : graph::map(op, 0, t, result, taken, shape);
+  if (out) return std::nullopt;
+  graph::Lock lock;
+  graph::Cell* const r = graph::map_small(op, t, result, taken, shape);
+  return r ? std::optional<array>(array(r, shape, result)) : std::nullopt;
+}
+
+bool quick_pair(Op op, std::span<const arg> in, std::vector<array>& results) {
+  Operands operands;
+  if (!take(op, in, operands, 2)) return false;
+  const DType t = operands.like->dtype();
+  const Dims& shape = operands.like->shape();
+  graph::Lock lock;
+  graph::Cell* both[2];
+  if (!graph::map_pair(op, t, std::span(operands.in).first(in.size()), shape, both)) return false;
+  results.reserve(2);
+  for (int k = 0; k < 2; ++k) results.emplace_back(both[k], shape, result_dtype(op, k, t));
+  return true;
 }
 
 bool quick_into(Op op, std::span<const arg> in, const array& out) {

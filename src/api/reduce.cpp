@@ -173,7 +173,7 @@ array fold(Op op, const array& a, std::uint64_t mask, DType loop, DType result, 
 
 // A fold of numbers of any dtype in one of its own, about which nothing else is to be checked.
 bool folds_plainly(Op op) {
-  return op == Op::add || op == Op::minimum || op == Op::maximum || op == Op::logical_or || op == Op::logical_and;
+  return op == Op::add || op == Op::multiply || op == Op::minimum || op == Op::maximum || op == Op::logical_or || op == Op::logical_and;
 }
 
 array reduce_with(Op op, std::string_view op_name, const array& a, const reduce_options& o,

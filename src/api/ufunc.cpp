@@ -10,6 +10,7 @@
 
 #include "api/checks.hpp"
 #include "api/promotion.hpp"
+#include "api/quick.hpp"
 #include "core/op.hpp"
 #include "core/view.hpp"
 #include "graph/build.hpp"
@@ -174,6 +175,10 @@ int ufunc::nout() const { return info(op_).nout; }
 std::vector<array> ufunc::call(std::span<const arg> in, const ufunc_options& options) const {
   graph::Lock lock;
   const OpInfo& row = info(op_);
+  std::vector<array> results;
+  if (row.nout == 2 && !options.out[0] && !options.out[1] && !options.where && !options.dtype &&
+      api::quick_pair(op_, in, results))
+    return results;
   if (static_cast<int>(in.size()) != row.nin)
     throw TypeError(tag(op_) + "takes " + std::to_string(row.nin) + " operands; got " + std::to_string(in.size()));
   for (const array* out : options.out)
@@ -208,7 +213,6 @@ std::vector<array> ufunc::call(std::span<const arg> in, const ufunc_options& opt
   }
   if (row.nin == 2 && std::find(shape.begin(), shape.end(), 0) == shape.end()) check_exponent(op_, loop, in[1]);
 
-  std::vector<array> results;
   std::optional<array> settled;
   if (row.nin == 2 && !options.dtype) {
     if (in[0].is_array() != in[1].is_array()) {

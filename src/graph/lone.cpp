@@ -32,6 +32,16 @@ const char* address_of(const Input& in) {
   return (reinterpret_cast<std::uintptr_t>(bytes) & (alignment - 1)) == 0 ? bytes : nullptr;
 }
 
+// A copy of a view whose axes lie in memory as they do in the result, with gaps, backwards or repeated.
+bool is_plain_copy(const Node& node, const Value& v) {
+  const Input& from = node.in[0];
+  if (node.op != Op::cast || from.dtype != v.dtype || !from.value) return false;
+  const Dims& strides = from.view.strides;
+  for (int k = 1; k < strides.size(); ++k)
+    if (std::abs(strides[k]) > std::abs(strides[k - 1]) && v.layout.shape[k] != 1) return false;
+  return true;
+}
+
 // R4 for a node by itself: the operand whose memory nobody else will read.
 Value* donor(const Value& v) {
   if (!settings().donation) return nullptr;
@@ -67,6 +77,7 @@ bool compute_alone(Value& v) {
   }
   if (dense != n) return false;
   HostBackend::SmallOperand in[3];
+  bool gathers = false;
   for (std::size_t i = 0; i < node.in.size(); ++i) {
     const Input& from = node.in[i];
     DType want = node.loop;
@@ -74,15 +85,22 @@ bool compute_alone(Value& v) {
     if (row.int_second && i == 1) want = DType::int64;
     if (from.dtype != want) return false;
     in[i] = {nullptr, from.bits, want};
-    if (from.value && (!lies_as(from, v.layout, size) || !(in[i].data = address_of(from)))) return false;
+    if (!from.value) continue;
+    gathers = !lies_as(from, v.layout, size);
+    if ((gathers && !is_plain_copy(node, v)) || !(in[i].data = address_of(from))) return false;
   }
   if (is_long_work(n, cost(node.op))) begin_long_work();
-  Value* const gives = donor(v);
+  Value* const gives = gathers ? nullptr : donor(v);
   BufferPtr fresh;
   if (!gives) fresh = std::make_unique<Buffer>(v.bytes, kCpu);
   void* out[1] = {(gives ? *gives->buffer : *fresh).address(kCpu)};
   std::uint8_t flags = 0;
-  if (!cpu_backend().run_dense(node.op, node.loop, v.dtype, in, out, n, faults::watched(node.policy), flags))
+  if (gathers) {
+    const std::int64_t none = 0;
+    const Input& from = node.in[0];
+    cpu_backend().gather({static_cast<int>(size), 1, &none, const_cast<void*>(in[0].data), out[0], 0, v.layout.shape,
+                          from.view.strides, v.layout.strides});
+  } else if (!cpu_backend().run_dense(node.op, node.loop, v.dtype, in, out, n, faults::watched(node.policy), flags))
     return false;
   if (gives) gives->buffer->write(kCpu);
   counters().kernels += 1;

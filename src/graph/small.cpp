@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "core/interrupt.hpp"
+#include "core/view.hpp"
 #include "galop/engine.hpp"
 #include "graph/build.hpp"
 #include "graph/place.hpp"
@@ -36,11 +37,22 @@ inline void copy_element(void* to, const void* from, int bytes) {
   }
 }
 
-// The elements of a shape when there are so few that they are computed at the call, else 0.
-std::int64_t small_size(const Dims& shape) {
+constexpr std::int64_t kUsual = 8;  // bytes of the elements that `eager_below` counts; there may be more shorter ones
+constexpr std::int64_t kFolded = 128;  // bytes of a fold's elements: no later operation can be fused with what it reads
+
+// The elements of a shape when there are at most so many, else 0.
+std::int64_t size_up_to(const Dims& shape, std::int64_t most) {
   std::int64_t n = 1;
-  for (std::int64_t d : shape) n *= d;
-  return n < settings().eager_below ? n : 0;
+  for (std::int64_t d : shape) {
+    if (d > most) return 0;  // so that no product wraps
+    n *= d;
+    if (n > most) return 0;
+  }
+  return n;
+}
+// The same when there are so few that they are computed at the call; `bytes` each at most.
+std::int64_t small_size(const Dims& shape, std::int64_t bytes = kUsual) {
+  return size_up_to(shape, kUsual * settings().eager_below / std::min(bytes, kUsual) - 1);
 }
 
 // The view has this shape, and its elements lie one after the other in C order.
@@ -74,32 +86,71 @@ inline std::int64_t dense_size(const array* const (&a)[N], std::int64_t itemsize
   return n < settings().eager_below ? n : 0;
 }
 
-// Element 0 of an array that can be read where it is: ready, aligned, on the host; else null.
-inline const char* dense_bytes(const array& a) {
+// Element 0 of an operand that can be read where it is: aligned, on the host; else null.
+const char* element0(const array& a) {
   const Value& v = *a.cell()->value;
-  if (!v.ready()) return nullptr;
-  if (a.dtype() == DType::bool_ && v.buffer->foreign()) return nullptr;  // bytes other than 0 and 1, perhaps
+  if (!v.ready() || (a.dtype() == DType::bool_ && v.buffer->foreign())) return nullptr;  // bytes other than 0 and 1
   const char* bytes = v.buffer->host_bytes();
   if (!bytes) return nullptr;
   bytes += a.view().offset;
   const auto alignment = static_cast<std::uintptr_t>(std::min(a.itemsize(), 8));
   return (reinterpret_cast<std::uintptr_t>(bytes) & (alignment - 1)) == 0 ? bytes : nullptr;
 }
-// The same of a small operand in C order.
+// The same when the elements lie in C order of this shape.
 const char* readable(const array& a, const Dims& shape) {
-  return is_dense(a.view(), shape, a.itemsize()) ? dense_bytes(a) : nullptr;
+  return is_dense(a.view(), shape, a.itemsize()) ? element0(a) : nullptr;
 }
-// The operands of an operation at once, all of them as the kernel takes them; false when one is not.
-bool small_operands(Op op, DType loop, std::span<const MapOperand> operands, const Dims& shape,
-                    HostBackend::SmallOperand* in) {
+
+// What does not lie in C order, or has to be repeated along an axis, is gathered first.
+struct Gathered {
+  static constexpr std::int64_t kMost = 16 << 10;  // bytes of one
+  alignas(64) char bytes[3][kMost];
+  int count = 0;
+};
+// Whether an array of the shape `from` can be repeated to the shape `to`.
+bool reaches(const Dims& from, const Dims& to) {
+  const int lead = to.size() - from.size();
+  if (lead < 0) return false;
+  for (int k = 0; k < from.size(); ++k)
+    if (from[k] != to[lead + k] && from[k] != 1) return false;
+  return true;
+}
+
+void gather(const View& v, int size, const char* from, char* to) {
+  const std::int64_t none = 0;
+  const Dims packed = c_strides(v.shape, size);
+  cpu_backend().gather({size, 1, &none, const_cast<char*>(from), to, 0, v.shape, v.strides, packed});
+}
+const char* gathered(const array& a, const Dims& shape, std::int64_t n, Gathered& room) {
+  const char* from = n * a.itemsize() <= Gathered::kMost && room.count < 3 ? element0(a) : nullptr;
+  if (!from || !reaches(a.shape(), shape)) return nullptr;
+  char* to = room.bytes[room.count++];
+  gather(broadcast_view("map", a.view(), shape), a.itemsize(), from, to);
+  return to;
+}
+// Whether a new array that follows this view lies in C order.
+bool follows_in_c_order(const View& v, const Dims& shape) {
+  if (shape.size() < 2) return true;
+  if (!reaches(v.shape, shape)) return false;
+  const View wide = broadcast_view("map", v, shape);
+  const View* one = &wide;
+  return keep_order_strides(shape, 1, {&one, 1}) == c_strides(shape, 1);
+}
+
+// The operands of an operation at once, all of them as the kernel takes them; false when one is not. `any_order`: the
+// result's order is settled already.
+bool small_operands(Op op, DType loop, std::span<const MapOperand> operands, const Dims& shape, std::int64_t n,
+                    bool any_order, Gathered& room, HostBackend::SmallOperand* in) {
+  if (loop == DType::float16) return false;
   const OpInfo& row = info(op);
-  if (row.nout != 1 || loop == DType::float16) return false;
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const DType want = op == Op::where && i == 0 ? DType::bool_ : row.int_second && i == 1 ? DType::int64 : loop;
     const MapOperand& m = operands[i];
     if (m.t != want) return false;
     in[i] = {nullptr, m.bits, want};
-    if (m.a && !(in[i].data = readable(*m.a, shape))) return false;
+    if (!m.a || (in[i].data = readable(*m.a, shape))) continue;
+    if (!any_order && !follows_in_c_order(m.a->view(), shape)) return false;
+    if (!(in[i].data = gathered(*m.a, shape, n, room))) return false;
   }
   return true;
 }
@@ -122,17 +173,28 @@ Cell* fill_small(const Dims& shape, DType t, const void* bits) {
   return r;
 }
 
-Cell* map_small(Op op, DType loop, DType result, std::span<const MapOperand> operands, const Dims& shape) {
-  const std::int64_t n = small_size(shape);
-  HostBackend::SmallOperand in[3];
-  if (n == 0 || op == Op::cast || result != result_dtype(op, 0, loop) || !small_operands(op, loop, operands, shape, in))
-    return nullptr;
+namespace {
+Device small_wish(std::span<const MapOperand> operands) {
   Device wish = scope_device();
   if (wish.automatic())
     for (const MapOperand& m : operands)
       if (m.a) wish = joint_wish(wish, m.a->cell()->value->wish);
-  if (wish.automatic()) wish = new_wish();
-  if (wish.kind == DeviceKind::cuda) return nullptr;
+  return wish.automatic() ? new_wish() : wish;
+}
+bool stays(Device wish, std::int64_t n) {
+  return wish.kind != DeviceKind::cuda && (!wish.automatic() || stays_on_host(n));
+}
+}  // namespace
+
+Cell* map_small(Op op, DType loop, DType result, std::span<const MapOperand> operands, const Dims& shape) {
+  const std::int64_t n = small_size(shape, std::max(itemsize(loop), itemsize(result)));
+  HostBackend::SmallOperand in[3];
+  Gathered room;
+  if (n == 0 || op == Op::cast || info(op).nout != 1 || result != result_dtype(op, 0, loop) ||
+      !small_operands(op, loop, operands, shape, n, false, room, in))
+    return nullptr;
+  const Device wish = small_wish(operands);
+  if (!stays(wish, n)) return nullptr;
   Cell* r = new_cell(shape, result, n * itemsize(result), {kCpu, wish});
   void* out[1] = {r->value->buffer->address(kCpu)};
   std::uint8_t flags = 0;
@@ -152,7 +214,7 @@ Cell* map_dense(Op op, DType loop, DType result, const array* const (&a)[N]) {
   const void* in[N];
   Device wish = scope_device();
   for (int i = 0; i < N; ++i)
-    if (!(in[i] = dense_bytes(*a[i]))) return nullptr;
+    if (!(in[i] = element0(*a[i]))) return nullptr;
   if (wish.automatic())
     for (int i = 0; i < N; ++i) wish = joint_wish(wish, a[i]->cell()->value->wish);
   if (wish.automatic()) wish = new_wish();
@@ -172,23 +234,57 @@ Cell* map_small(Op op, DType loop, DType result, const array& x, const array* y)
   return y ? map_dense<2>(op, loop, result, {&x, y}) : map_dense<1>(op, loop, result, {&x});
 }
 
+bool map_pair(Op op, DType loop, std::span<const MapOperand> operands, const Dims& shape, Cell* (&r)[2]) {
+  const DType results[2] = {result_dtype(op, 0, loop), result_dtype(op, 1, loop)};
+  // Each result by itself would be a kernel that computes both.
+  const std::int64_t n = size_up_to(shape, kFolded * settings().eager_below / itemsize(loop) - 1);
+  HostBackend::SmallOperand in[3];
+  Gathered room;
+  if (n == 0 || !small_operands(op, loop, operands, shape, n, false, room, in)) return false;
+  const Device wish = small_wish(operands);
+  if (!stays(wish, n)) return false;
+  if (is_long_work(n, cost(op))) begin_long_work();
+  void* out[2];
+  for (int k = 0; k < 2; ++k) {
+    r[k] = new_cell(shape, results[k], n * itemsize(results[k]), {kCpu, wish});
+    out[k] = r[k]->value->buffer->address(kCpu);
+  }
+  std::uint8_t flags = 0;
+  if (!cpu_backend().run_dense(op, loop, results[0], in, out, n, faults::watched(faults::policy()), flags)) {
+    for (Cell* c : r) c->release();
+    return false;
+  }
+  note_faults(info(op).name, flags);
+  return true;
+}
+
 Cell* cast_small(const array& a, DType t) {
-  const std::int64_t n = small_size(a.shape());
+  const std::int64_t n = small_size(a.shape(), std::max(a.itemsize(), itemsize(t)));
   const char* in = n > 0 ? readable(a, a.shape()) : nullptr;
+  Gathered room;
+  const bool copies = n > 0 && !in && a.dtype() == t;  // straight to where they belong
+  if (n > 0 && !in && follows_in_c_order(a.view(), a.shape()))
+    in = copies ? element0(a) : gathered(a, a.shape(), n, room);
   const Device wish = in ? small_wish(a) : Device{};
-  if (!in || wish.kind == DeviceKind::cuda) return nullptr;
+  if (!in || !stays(wish, n)) return nullptr;
   Cell* r = new_cell(a.shape(), t, n * itemsize(t), {kCpu, wish});
-  note_faults("cast", cpu_backend().cast_small(a.dtype(), t, in, r->value->buffer->address(kCpu), n));
+  char* out = r->value->buffer->address(kCpu);
+  if (copies)
+    gather(a.view(), a.itemsize(), in, out);
+  else
+    note_faults("cast", cpu_backend().cast_small(a.dtype(), t, in, out, n));
   return r;
 }
 
 bool map_small_into(Op op, DType loop, std::span<const MapOperand> operands, const array& to) {
   const Dims& shape = to.shape();
-  const std::int64_t n = small_size(shape);
+  const std::int64_t n = small_size(shape, itemsize(loop));
   const Value& v = *to.cell()->value;
   HostBackend::SmallOperand in[3];
-  if (n == 0 || !v.ready() || v.refs.load(std::memory_order_acquire) != 1 || v.wish.kind == DeviceKind::cuda ||
-      scope_device().kind == DeviceKind::cuda || !small_operands(op, loop, operands, shape, in))
+  Gathered room;
+  if (n == 0 || info(op).nout != 1 || !v.ready() || v.refs.load(std::memory_order_acquire) != 1 ||
+      v.wish.kind == DeviceKind::cuda || (v.wish.automatic() && !stays_on_host(n)) ||
+      scope_device().kind == DeviceKind::cuda || !small_operands(op, loop, operands, shape, n, true, room, in))
     return false;
   char* bytes = v.buffer->only_bytes();
   if (!bytes || !readable(to, shape)) return false;
@@ -258,11 +354,11 @@ Cell* truth_at_once(Op op, const array& a) {
 }
 
 Cell* reduce_small(Op op, DType loop, const array& a) {
-  const std::int64_t n = small_size(a.shape());
+  const std::int64_t n = a.nbytes() < kFolded * settings().eager_below ? a.size() : 0;
   const char* in = n > 0 ? readable(a, a.shape()) : nullptr;
   if (!in) return nullptr;
   const Device wish = small_wish(a);
-  if (wish.kind == DeviceKind::cuda) return nullptr;
+  if (!stays(wish, n)) return nullptr;
   Cell* r = new_cell(Dims(), loop, itemsize(loop), {kCpu, wish});
   std::uint8_t flags = 0;
   if (!cpu_backend().fold_small(op, loop, a.dtype(), in, n, r->value->buffer->address(kCpu), flags)) {

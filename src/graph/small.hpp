@@ -8,13 +8,16 @@
 
 namespace galop::graph {
 
-/// map() when the result is small and all operands are dense, of its shape, ready on the host and of the loop's dtype.
+/// map() when the result is small and all operands are ready on the host and of the loop's dtype; what does not lie
+/// in C order, or is to be repeated, is gathered.
 Cell* map_small(Op op, DType loop, DType result, std::span<const MapOperand> operands, const Dims& shape);
 /// map_small() of arrays of the loop's dtype, the short way of most calls; `y` is null for an operation on one. The
 /// result has the shape of `x`.
 Cell* map_small(Op op, DType loop, DType result, const array& x, const array* y);
-/// The same into the memory of an array of the loop's dtype, which only its own handles may read, unless it overlaps an
-/// operand otherwise than element by element.
+/// Both results of an operation, likewise, over up to a MiB.
+bool map_pair(Op op, DType loop, std::span<const MapOperand> operands, const Dims& shape, Cell* (&r)[2]);
+/// map_small() into the memory of an array of the loop's dtype, which only its own handles may read, unless it overlaps
+/// an operand otherwise than element by element.
 bool map_small_into(Op op, DType loop, std::span<const MapOperand> operands, const array& to);
 /// cast() likewise.
 Cell* cast_small(const array& a, DType t);

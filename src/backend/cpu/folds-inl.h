@@ -193,20 +193,21 @@ constexpr bool frequent(Op op) {
   }
 }
 
-/// A fold in any order: four vectors of accumulators.
+/// A fold in any order: eight vectors of accumulators, so that the processor need not wait for any.
 template <Op O, class Row, class T>
 void fold_vectors(void* acc, const void* in, std::int64_t n) {
-  constexpr int N = V<T>::N;
+  constexpr int N = V<T>::N, K = 8;
   const char* p = static_cast<const char*>(in);
   T total = *static_cast<T*>(acc);
-  if (n >= 4 * N) {
-    V<T> a[4];
-    for (int k = 0; k < 4; ++k) a[k] = V<T>::load(p + k * kBytes);
-    for (p += 4 * kBytes, n -= 4 * N; n >= 4 * N; p += 4 * kBytes, n -= 4 * N) {
-      for (int k = 0; k < 4; ++k) a[k] = Row::call(a[k], V<T>::load(p + k * kBytes));
-    }
+  if (n >= K * N) {
+    V<T> a[K];
+    for (int k = 0; k < K; ++k) a[k] = V<T>::load(p + k * kBytes);
+    for (p += K * kBytes, n -= K * N; n >= K * N; p += K * kBytes, n -= K * N)
+      for (int k = 0; k < K; ++k) a[k] = Row::call(a[k], V<T>::load(p + k * kBytes));
+    for (int half = K / 2; half > 0; half /= 2)
+      for (int k = 0; k < half; ++k) a[k] = Row::call(a[k], a[k + half]);
     alignas(kBytes) T lanes[N];
-    Row::call(Row::call(a[0], a[1]), Row::call(a[2], a[3])).store(reinterpret_cast<char*>(lanes));
+    a[0].store(reinterpret_cast<char*>(lanes));
     for (int i = 0; i < N; ++i) total = combine<O>(total, lanes[i]);
   }
   const T* rest = reinterpret_cast<const T*>(p);

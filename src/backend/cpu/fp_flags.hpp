@@ -59,8 +59,9 @@ inline std::uint8_t run_watched(const Watched& w, void* const* out, const void* 
 
 /// The same of results apart from the operands, with one look at the flags where none are up, for small work: flags
 /// that were up before show as well, and then the kernel runs once more.
-inline std::uint8_t run_apart_watched(const Watched& w, void* const* out, const void* const* in, std::int64_t n) {
-  if (w.test != FlagTest::hardware) return run_watched(w, out, in, n, 15);
+inline std::uint8_t run_apart_watched(const Watched& w, void* const* out, const void* const* in, std::int64_t n,
+                                      std::uint8_t watch) {
+  if (w.test != FlagTest::hardware) return run_watched(w, out, in, n, watch);
   w.kernel(out, in, n);
   if (__builtin_expect(take_hardware_flags() == 0, 1)) return 0;
   w.kernel(out, in, n);
@@ -68,10 +69,10 @@ inline std::uint8_t run_apart_watched(const Watched& w, void* const* out, const 
 }
 /// The same where the first result may be an operand.
 inline std::uint8_t run_small_watched(const Watched& w, void* const* out, const void* const* in, int nin,
-                                      std::int64_t n) {
+                                      std::int64_t n, std::uint8_t watch) {
   bool apart = true;
   for (int i = 0; i < nin; ++i) apart = apart && out[0] != in[i];
-  return apart ? run_apart_watched(w, out, in, n) : run_watched(w, out, in, n, 15);
+  return apart ? run_apart_watched(w, out, in, n, watch) : run_watched(w, out, in, n, watch);
 }
 
 /// Ors flags into a word that several threads share.

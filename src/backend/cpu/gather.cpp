@@ -59,7 +59,9 @@ struct Mover {
   void axis(int k, std::int64_t begin, std::int64_t end, char* place, char* packed) const {
     if (k == shape.extent.size()) return move(place, packed);
     std::int64_t a = shape.place[k], b = shape.packed[k];
-    if (k + 1 == shape.extent.size()) {
+    if (k + 1 == shape.extent.size() && kRun > 0 && b == kRun) {
+      for (std::int64_t i = begin; i < end; ++i) move(place + i * a, packed + i * kRun);
+    } else if (k + 1 == shape.extent.size()) {
       for (std::int64_t i = begin; i < end; ++i) move(place + i * a, packed + i * b);
     } else {
       for (std::int64_t i = begin; i < end; ++i) axis(k + 1, 0, shape.extent[k + 1], place + i * a, packed + i * b);
