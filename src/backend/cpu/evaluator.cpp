@@ -39,6 +39,10 @@ struct Item {
 
 template <int kSize>
 void copy_strided(char* to, std::int64_t to_step, const char* from, std::int64_t from_step, std::int64_t n) {
+  if (to_step == kSize && from_step == 2 * kSize) {  // steps that the compiler knows: vectors
+    for (std::int64_t i = 0; i < n; ++i) std::memcpy(to + i * kSize, from + 2 * i * kSize, kSize);
+    return;
+  }
   for (std::int64_t i = 0; i < n; ++i) std::memcpy(to + i * to_step, from + i * from_step, kSize);
 }
 
@@ -201,6 +205,9 @@ Program::Program(const Plan& plan) : plan_(plan) {
     // Memory that may be an operand's is written by the last step only, when nothing reads the block any more.
     direct_.push_back(dense_rows && aligned && !o.ordered && !stream_.back() && defined[o.reg] >= 0 &&
                       (o.fresh || (plan.outputs.size() == 1 && defined[o.reg] == steps - 1)));
+    copies_ = steps == 0 && plan.operands.size() == 1 && plan.outputs.size() == 1 &&
+              sources_[0].read == Read::strided && plan.operands[0].strides.back() != 0 && o.fresh && dense_rows &&
+              !o.ordered && !stream_.back();
   }
 }
 
@@ -375,8 +382,12 @@ void Evaluator::run(std::int64_t start, std::int64_t n) {
   }
   if (folding) take_hardware_flags();
   for (std::size_t o = 0; o < plan.operands.size(); ++o)
-    if (p_.sources_[o].first_use == steps) load(o, n);
+    if (p_.sources_[o].first_use == steps && !(p_.copies_ && one_row)) load(o, n);
   for (std::size_t k = 0; k < plan.outputs.size(); ++k) {
+    if (p_.copies_ && one_row) {
+      gather(0, n, const_cast<char*>(address(plan.outputs[0].data, plan.outputs[0].strides)));
+      continue;
+    }
     // A result written in place is at home already, unless two outputs share the register and another address won.
     if (p_.direct_[k] && one_row && at_[plan.outputs[k].reg] == address(plan.outputs[k].data, plan.outputs[k].strides))
       continue;

@@ -67,6 +67,7 @@ class Program {
       slot_;  // of every register; operands read in place use theirs only when they must be gathered
   std::vector<bool> stream_;
   std::vector<bool> direct_;  // outputs that the last step may write straight to memory
+  bool copies_ = false;       // one operand, not dense, goes straight to one dense output
   int slots_;
   std::int64_t slot_bytes_;
 };
