@@ -59,7 +59,9 @@ struct Mover {
   void axis(int k, std::int64_t begin, std::int64_t end, char* place, char* packed) const {
     if (k == shape.extent.size()) return move(place, packed);
     std::int64_t a = shape.place[k], b = shape.packed[k];
-    if (k + 1 == shape.extent.size() && kRun > 0 && b == kRun) {
+    if (k + 1 == shape.extent.size() && kRun > 0 && b == kRun && a == 2 * kRun) {  // vectors: all steps are known
+      for (std::int64_t i = begin; i < end; ++i) move(place + 2 * i * kRun, packed + i * kRun);
+    } else if (k + 1 == shape.extent.size() && kRun > 0 && b == kRun) {
       for (std::int64_t i = begin; i < end; ++i) move(place + i * a, packed + i * kRun);
     } else if (k + 1 == shape.extent.size()) {
       for (std::int64_t i = begin; i < end; ++i) move(place + i * a, packed + i * b);
