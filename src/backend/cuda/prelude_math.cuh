@@ -71,8 +71,9 @@ inline double exp(double x) { return exp_is_short(x) ? short_exp(x) : ::exp(x); 
 // k log(2) + 2 artanh(v / 2) with v = 2 (m - 1) / (m + 1), x = 2^k m, sqrt(1/2) <= m < sqrt(2); for normal numbers.
 inline bool log_is_short(double x) { return high(x) >= high_of(0x00100000); }
 inline double short_log(double x) {
-  const int k = (__double2hiint(x) - 0x3fe6a09e) >> 20;
-  const double m = __hiloint2double(__double2hiint(x) - (k << 20), __double2loint(x));
+  const unsigned top = (unsigned)__double2hiint(x);  // wraps around where x is negative, and the result is not taken
+  const int k = (int)(top - 0x3fe6a09eu) >> 20;
+  const double m = __hiloint2double((int)(top - ((unsigned)k << 20)), __double2loint(x));
   const double middle = ::fma(m, 0.5, 0.5), r = near_reciprocal(middle);
   const double v = refined((m - 1) * r, middle, r), square = v * v;
   return ::fma((double)k, 0x1.62e42fefa39efp-1, ::fma(v, polynomial(square, log_terms) * square, v));
