@@ -83,6 +83,27 @@ TEST_F(CudaFlags, EveryCastAndFoldCompiles) {
   compile_all(90);
 }
 
+// One of each kind of kernel and of test; all rows would take minutes an architecture.
+TEST_F(CudaFlags, EveryArchitecture) {
+  const std::vector<const void*> in{somewhere(0), somewhere(1)};
+  for (const DType t : {DType::int64, DType::float16, DType::float32, DType::float64, DType::complex128}) {
+    const std::int64_t s = itemsize(t);
+    for (const Op op : {Op::multiply, Op::floor_divide, Op::power, Op::log, Op::hypot}) {
+      if ((op == Op::floor_divide && t == DType::complex128) || (op == Op::hypot && kind(t) != 'f') ||
+          (op == Op::log && t == DType::int64))
+        continue;
+      const std::vector<Dims> strides(static_cast<std::size_t>(info(op).nin), Dims{s});
+      add(watched(one_operation(op, t, {1000}, {in.begin(), in.begin() + info(op).nin}, strides, {somewhere(2)}),
+                  kWarnAll));
+    }
+    if (t != DType::float16)  // accumulated in float32
+      add(watched(one_fold(Op::add, t, {1 << 20}, {s}, 1, somewhere(0), somewhere(1)), kWarnDefault));
+  }
+  add(watched(one_operation(Op::divide, DType::float64, {100, 64}, in, {{8, 800}, {512, 8}}, {somewhere(2)}),
+              kWarnDefault));
+  for (const int architecture : {75, 80, 90, 120}) compile_all(architecture);
+}
+
 // What nobody watches costs nothing: the same kernel, under the same key, as without flags.
 TEST_F(CudaFlags, OnlyWatchedStepsChangeTheKernel) {
   const std::vector<const void*> in{somewhere(0), somewhere(1)};
