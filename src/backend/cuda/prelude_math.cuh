@@ -45,6 +45,9 @@ inline double near_inverse_root(double x) {
 inline float high(double x) { return __int_as_float(__double2hiint(x)); }
 inline float high_of(int word) { return __int_as_float(word); }
 
+// High words wrap around where a number is none that the function is made for; then its result is not taken.
+inline int wrapping_sum(int a, unsigned b) { return (int)((unsigned)a + b); }
+
 template <int N>
 inline double polynomial(double x, const double (&c)[N]) {
   double p = c[N - 1];
@@ -64,16 +67,15 @@ inline double short_exp(double x) {
   const double shifted = ::fma(x, 0x1.71547652b82fep+0, 0x1.8p52), k = shifted - 0x1.8p52;
   const double f = ::fma(k, -0x1.abc9e3b39803fp-56, ::fma(k, -0x1.62e42fefa39efp-1, x));
   const double e = ::fma(::fma(polynomial(f, exp_terms), f, 1.0), f, 1.0);
-  return __hiloint2double(__double2hiint(e) + (__double2loint(shifted) << 20), __double2loint(e));
+  return __hiloint2double(wrapping_sum(__double2hiint(e), (unsigned)__double2loint(shifted) << 20), __double2loint(e));
 }
 inline double exp(double x) { return exp_is_short(x) ? short_exp(x) : ::exp(x); }
 
 // k log(2) + 2 artanh(v / 2) with v = 2 (m - 1) / (m + 1), x = 2^k m, sqrt(1/2) <= m < sqrt(2); for normal numbers.
 inline bool log_is_short(double x) { return high(x) >= high_of(0x00100000); }
 inline double short_log(double x) {
-  const unsigned top = (unsigned)__double2hiint(x);  // wraps around where x is negative, and the result is not taken
-  const int k = (int)(top - 0x3fe6a09eu) >> 20;
-  const double m = __hiloint2double((int)(top - ((unsigned)k << 20)), __double2loint(x));
+  const int k = wrapping_sum(__double2hiint(x), -0x3fe6a09eu) >> 20;
+  const double m = __hiloint2double(wrapping_sum(__double2hiint(x), -((unsigned)k << 20)), __double2loint(x));
   const double middle = ::fma(m, 0.5, 0.5), r = near_reciprocal(middle);
   const double v = refined((m - 1) * r, middle, r), square = v * v;
   return ::fma((double)k, 0x1.62e42fefa39efp-1, ::fma(v, polynomial(square, log_terms) * square, v));
@@ -202,10 +204,10 @@ inline void lanes_sincos(const double (&x)[N], double (&sine)[N], double (&cosin
 inline bool sqrt_is_short(double x) { return high(x) >= high_of(0x03500000); }
 inline double short_sqrt(double x) {
   const double start = near_inverse_root(x);
-  const double n = __hiloint2double(__double2hiint(start), __double2hiint(x) - 0x03500000);
+  const double n = __hiloint2double(__double2hiint(start), wrapping_sum(__double2hiint(x), -0x03500000u));
   const double e = ::fma(x, -(n * n), 1.0);
   const double r = ::fma(::fma(e, 0.375, 0.5), e * n, n), near = x * r;
-  const double half = __hiloint2double(__double2hiint(r) - 0x00100000, __double2loint(r));
+  const double half = __hiloint2double(wrapping_sum(__double2hiint(r), -0x00100000u), __double2loint(r));
   return ::fma(::fma(-near, near, x), half, near);
 }
 template <int N>
