@@ -8,6 +8,7 @@
 #include "galop/engine.hpp"
 #include "graph/evaluate.hpp"
 #include "graph/place.hpp"
+#include "graph/small.hpp"
 
 namespace galop::graph {
 namespace {
@@ -20,16 +21,6 @@ bool lies_as(const Input& in, const View& layout, std::int64_t result_size) {
   for (int k = 0; k < layout.ndim(); ++k)
     if (layout.shape[k] != 1 && in.view.strides[k] * result_size != layout.strides[k] * size) return false;
   return true;
-}
-
-const char* address_of(const Input& in) {
-  const Value& w = *in.value;
-  if (!w.ready() || (in.dtype == DType::bool_ && w.buffer->foreign())) return nullptr;  // bytes other than 0 and 1
-  const char* bytes = w.buffer->host_bytes();
-  if (!bytes) return nullptr;
-  bytes += in.view.offset;
-  const auto alignment = static_cast<std::uintptr_t>(std::min(itemsize(in.dtype), 8));
-  return (reinterpret_cast<std::uintptr_t>(bytes) & (alignment - 1)) == 0 ? bytes : nullptr;
 }
 
 // A copy of a view whose axes lie in memory as they do in the result, with gaps, backwards or repeated.
@@ -87,7 +78,8 @@ bool compute_alone(Value& v) {
     in[i] = {nullptr, from.bits, want};
     if (!from.value) continue;
     gathers = !lies_as(from, v.layout, size);
-    if ((gathers && !is_plain_copy(node, v)) || !(in[i].data = address_of(from))) return false;
+    if ((gathers && !is_plain_copy(node, v)) || !(in[i].data = readable_at(*from.value, want, from.view.offset)))
+      return false;
   }
   if (is_long_work(n, cost(node.op))) begin_long_work();
   Value* const gives = gathers ? nullptr : donor(v);

@@ -86,17 +86,8 @@ inline std::int64_t dense_size(const array* const (&a)[N], std::int64_t itemsize
   return n < settings().eager_below ? n : 0;
 }
 
-// Element 0 of an operand that can be read where it is: aligned, on the host; else null.
-const char* element0(const array& a) {
-  const Value& v = *a.cell()->value;
-  if (!v.ready() || (a.dtype() == DType::bool_ && v.buffer->foreign())) return nullptr;  // bytes other than 0 and 1
-  const char* bytes = v.buffer->host_bytes();
-  if (!bytes) return nullptr;
-  bytes += a.view().offset;
-  const auto alignment = static_cast<std::uintptr_t>(std::min(a.itemsize(), 8));
-  return (reinterpret_cast<std::uintptr_t>(bytes) & (alignment - 1)) == 0 ? bytes : nullptr;
-}
-// The same when the elements lie in C order of this shape.
+const char* element0(const array& a) { return readable_at(*a.cell()->value, a.dtype(), a.view().offset); }
+// The same where the elements lie in C order of this shape.
 const char* readable(const array& a, const Dims& shape) {
   return is_dense(a.view(), shape, a.itemsize()) ? element0(a) : nullptr;
 }

@@ -2,11 +2,24 @@
 // is held; a Cell that is returned lies in C order and is counted once.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <span>
 
 #include "graph/build.hpp"
 
 namespace galop::graph {
+
+/// The address of the element of dtype t at an offset, where it can be read as it is: ready, aligned, on the host; else
+/// null.
+inline const char* readable_at(const Value& v, DType t, std::int64_t offset) {
+  if (!v.ready() || (t == DType::bool_ && v.buffer->foreign())) return nullptr;  // bytes other than 0 and 1
+  const char* bytes = v.buffer->host_bytes();
+  if (!bytes) return nullptr;
+  bytes += offset;
+  const auto alignment = static_cast<std::uintptr_t>(std::min(itemsize(t), 8));
+  return (reinterpret_cast<std::uintptr_t>(bytes) & (alignment - 1)) == 0 ? bytes : nullptr;
+}
 
 /// map() when the result is small and all operands are ready on the host and of the loop's dtype; what does not lie
 /// in C order, or is to be repeated, is gathered.
