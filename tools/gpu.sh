@@ -48,6 +48,7 @@ timed() {
   shift
   timeout -s INT "${LIMIT:-360}" "$@" >"$logs/$name.log" 2>&1 || status="FAILED ($?)"
   printf '%-28s %5d s  %s  %s\n' "$name" $((SECONDS - start)) "$status" "$(tail -n 1 "$logs/$name.log" | cut -c1-90)"
+  [ "$status" = passed ] || touch "$logs/failed"
   [ "$status" = passed ] || grep -E '^FAILED|^ERROR|FAILED  \]' "$logs/$name.log" | sort -u | cut -c1-150 | head -n 25
 }
 
@@ -79,6 +80,7 @@ build() {
 }
 
 environment
+rm -f "$logs/failed"
 case $what in
   pack) pack ;;
   build) build ;;
@@ -111,3 +113,4 @@ case $what in
   bench) "$PYTHON" benchmarks/gpu.py ${BENCH:-} --json "$logs/gpu.json" 2>&1 | tee "$logs/gpu.txt" ;;
   *) echo "[gpu] pack, build, check, sanitize or bench; got $what" >&2; exit 2 ;;
 esac
+[ ! -e "$logs/failed" ]  # the exit status
