@@ -102,13 +102,30 @@ case $what in
     GALOP_DEVICE=cuda GALOP_LARGE_BITS=32 timed python-large "${python[@]}" tests/python/test_large_arrays.py
     ;;
   sanitize)
-    # Not the compiler's tests, nor processes that end on purpose, nor what fills the memory; races not among 10^7 numbers.
-    for tool in memcheck racecheck initcheck; do
-      skip=$alone:*Compile*:DrawOnHost*:*CudaFunctions*:*Flags.*
-      [ $tool = racecheck ] && skip=$skip:DrawOnGpu.ManyNumbers
-      shards $tool "${SHARDS:-5}" compute-sanitizer --tool $tool --report-api-errors no --error-exitcode 9 "$tests" --gtest_filter="-$skip"
+    # Each test a process of its own, ${SHARDS} at once, on the GPUs in turn, the longest first. Not the compiler's tests,
+    # nor processes that end on purpose, nor what fills the memory; races not among 10^7 numbers.
+    skip=$alone:*Compile*:*Host.*:*CudaFunctions*:*Flags.*:CudaKey*:CudaCache*:CudaArchive*:CudaLibraries*
+    longest='ManyLaunches|Every|Random|Twister|Pcg64|ManyNumbers'
+    "$tests" --gtest_list_tests --gtest_filter="${TESTS:-*}-$skip" | awk '/^[^ ]/ {suite = $1} /^ / {print suite $1}' >"$logs/names"
+    for names in "$(grep -E "$longest" "$logs/names")" "$(grep -vE "$longest" "$logs/names")"; do
+      for tool in ${TOOLS:-racecheck memcheck initcheck}; do
+        for name in $names; do [ "$tool-$name" = racecheck-DrawOnGpu.ManyNumbers ] || echo "$tool $name"; done
+      done
+    done >"$logs/todo"
+    export tests logs LIMIT=${LIMIT:-360}
+    gpus=$(nvidia-smi -L | wc -l)
+    export gpus
+    # shellcheck disable=SC2016  # the inner shell's variables
+    xargs -P "${SHARDS:-16}" -L 1 bash -c '
+      log=$logs/$0-${1//\//-}.log status=passed
+      CUDA_VISIBLE_DEVICES=$((gpus > 0 ? RANDOM % gpus : 0)) timeout -s INT -k 5 "$LIMIT" compute-sanitizer --tool "$0" --report-api-errors no \
+        --error-exitcode 9 "$tests" --gtest_filter="$1" >"$log" 2>&1 || status="FAILED ($?)"
+      echo "$0 $1 $status"' <"$logs/todo" >"$logs/sanitize.txt" || true
+    for tool in ${TOOLS:-racecheck memcheck initcheck}; do
+      printf '%-12s %4d of %d passed\n' "$tool" "$(grep -c "^$tool .* passed$" "$logs/sanitize.txt")" "$(grep -c "^$tool " "$logs/todo")"
     done
-    wait
+    grep FAILED "$logs/sanitize.txt" && touch "$logs/failed"
+    [ "$(grep -c passed "$logs/sanitize.txt")" = "$(wc -l <"$logs/todo")" ] || touch "$logs/failed"
     ;;
   bench) "$PYTHON" benchmarks/gpu.py ${BENCH:-} --json "$logs/gpu.json" 2>&1 | tee "$logs/gpu.txt" ;;
   *) echo "[gpu] pack, build, check, sanitize or bench; got $what" >&2; exit 2 ;;
