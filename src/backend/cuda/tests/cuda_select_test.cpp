@@ -249,7 +249,7 @@ TEST_F(CudaAt, EveryRow) {
       const DType t = of_code(c);
       if (t == DType::float16 || result_dtype(op, 0, t) != t) continue;  // the caller never asks for these
       if (op == Op::sqrt && is_complex(t)) continue;  // an ulp apart: complex64 is computed in float64 here
-      check(op, t, 700, 50, 0);
+      check(op, t, 700, 52, 0);  // whole words: those around small elements are read
     }
   }
 }
