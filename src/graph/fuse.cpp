@@ -18,9 +18,7 @@ constexpr std::size_t kMaxOperands = 64;
 
 AxisMap identity(int ndim) {
   AxisMap m;
-  m.axis.resize(static_cast<std::size_t>(ndim));
-  for (int k = 0; k < ndim; ++k) m.axis[static_cast<std::size_t>(k)] = static_cast<std::int8_t>(k);
-  m.flip.assign(static_cast<std::size_t>(ndim), false);
+  for (int k = 0; k < ndim; ++k) m.axis.push_back(k);
   return m;
 }
 
@@ -33,8 +31,7 @@ struct Reach {
 std::optional<Reach> reach(const View& view, const View& layout) {
   const int n = view.ndim();
   Reach r;
-  r.map.axis.assign(static_cast<std::size_t>(n), -1);
-  r.map.flip.assign(static_cast<std::size_t>(n), false);
+  r.map.axis.resize(n, -1);
   std::int64_t offset = layout.offset;
   int matched = 0;
   for (int j = 0; j < layout.ndim(); ++j) {
@@ -42,18 +39,18 @@ std::optional<Reach> reach(const View& view, const View& layout) {
     int found = -1;
     for (int i = 0; i < n && found < 0; ++i)
       if (view.shape[i] == layout.shape[j] && std::abs(view.strides[i]) == std::abs(layout.strides[j]) &&
-          r.map.axis[static_cast<std::size_t>(i)] < 0)
+          r.map.axis[i] < 0)
         found = i;
     if (found < 0) return std::nullopt;
     const bool flip = view.strides[found] != layout.strides[j];
     if (flip) offset += layout.strides[j] * (layout.shape[j] - 1);
-    r.map.axis[static_cast<std::size_t>(found)] = static_cast<std::int8_t>(j);
-    r.map.flip[static_cast<std::size_t>(found)] = flip;
+    r.map.axis[found] = j;
+    r.map.flip |= std::uint64_t{flip} << found;
     ++matched;
   }
   if (offset != view.offset) return std::nullopt;
   for (int i = 0; i < n; ++i) {
-    if (view.shape[i] == 1 || r.map.axis[static_cast<std::size_t>(i)] >= 0) continue;
+    if (view.shape[i] == 1 || r.map.axis[i] >= 0) continue;
     if (view.strides[i] != 0) return std::nullopt;
     r.broadcast = true;
   }
@@ -61,12 +58,11 @@ std::optional<Reach> reach(const View& view, const View& layout) {
 }
 
 AxisMap compose(const AxisMap& outer, const AxisMap& inner) {
-  AxisMap m = outer;
-  for (std::size_t k = 0; k < m.axis.size(); ++k) {
-    if (outer.axis[k] < 0) continue;
-    const auto i = static_cast<std::size_t>(outer.axis[k]);
-    m.axis[k] = inner.axis[i];
-    m.flip[k] = m.axis[k] >= 0 && (outer.flip[k] != inner.flip[i]);
+  AxisMap m;
+  for (int k = 0; k < outer.axis.size(); ++k) {
+    const int i = static_cast<int>(outer.axis[k]);
+    m.axis.push_back(i < 0 ? -1 : inner.axis[i]);
+    if (m.axis[k] >= 0 && outer.flips(k) != inner.flips(i)) m.flip |= std::uint64_t{1} << k;
   }
   return m;
 }
@@ -75,6 +71,14 @@ class Lowering {
  public:
   Lowering(const Value& root, const std::vector<Value*>* assumed) : assumed_(assumed), wish_(root.wish) {
     f_.plan.shape = root.node->domain;
+    // Most graphs are small: one allocation each.
+    const std::size_t steps = static_cast<std::size_t>(std::min(root.operations, 63)) + 1;
+    for (auto* values : {&f_.inlined, &f_.loads, &f_.origins}) values->reserve(steps);
+    f_.plan.tape.reserve(steps);
+    f_.plan.operands.reserve(std::min<std::size_t>(steps + 1, 8));
+    f_.plan.registers.reserve(2 * steps + 1);
+    operand_regs_.reserve(steps + 1);
+    done_.reserve(steps);
   }
 
   std::uint16_t value(Value& v, const AxisMap& m) {
@@ -179,13 +183,13 @@ class Lowering {
   // Strides over the kernel's axes of something that has `strides` over the node's axes, and the shift that flips
   // cause.
   std::pair<Dims, std::int64_t> along(const Dims& strides, const AxisMap& m) const {
-    Dims out(static_cast<int>(m.axis.size()), 0);
+    Dims out(m.axis.size(), 0);
     std::int64_t shift = 0;
     for (int k = 0; k < out.size(); ++k) {
-      const int i = m.axis[static_cast<std::size_t>(k)];
+      const int i = static_cast<int>(m.axis[k]);
       if (i < 0) continue;
       const std::int64_t s = strides[i];
-      if (m.flip[static_cast<std::size_t>(k)]) {
+      if (m.flips(k)) {
         shift += s * (f_.plan.shape[k] - 1);
         out[k] = -s;
       } else {
@@ -475,11 +479,14 @@ void canonicalize(Plan& plan) {
   // Order of the axes in memory: of the folded array, or of the first result.
   View lead{plan.shape, folding ? plan.reductions[0].input_strides : plan.outputs[0].strides, 0};
   std::vector<View> views;
-  for (const Operand& o : plan.operands)
-    if (o.kind == Operand::Kind::memory) views.push_back({plan.shape, o.strides, 0});
-  std::vector<const View*> order_by{&lead};
-  if (!folding)
-    for (const View& v : views) order_by.push_back(&v);
+  std::vector<const View*> order_by;
+  order_by.reserve(1 + plan.operands.size());
+  order_by.push_back(&lead);
+  if (!folding) {
+    views.reserve(plan.operands.size());
+    for (const Operand& o : plan.operands)
+      if (o.kind == Operand::Kind::memory) order_by.push_back(&views.emplace_back(View{plan.shape, o.strides, 0}));
+  }
   const bool ordered =
       !folding && std::any_of(plan.outputs.begin(), plan.outputs.end(), [](auto& o) { return o.ordered; });
   Dims order = ordered ? Dims() : memory_order(n, order_by);
@@ -493,6 +500,7 @@ void canonicalize(Plan& plan) {
     std::int64_t* start;
   };
   std::vector<Lane> lanes;
+  lanes.reserve(plan.operands.size() + plan.outputs.size() + 2 * plan.reductions.size());
   for (Operand& o : plan.operands) {
     if (o.kind == Operand::Kind::constant) o.strides = Dims(n, 0);
     lanes.push_back({&o.strides, o.strides, o.kind == Operand::Kind::memory ? &o.data : nullptr,
@@ -510,7 +518,7 @@ void canonicalize(Plan& plan) {
   }
   const Dims shape = plan.shape;
   const std::uint64_t reduced = folding ? plan.reductions[0].reduced : 0;
-  std::vector<bool> kept_reduced;
+  std::uint64_t kept_reduced = 0;  // of the axes of the plan's new shape
   plan.shape.clear();
   for (Lane& l : lanes) l.strides->clear();
   for (int q = 0; q < n; ++q) {
@@ -526,7 +534,7 @@ void canonicalize(Plan& plan) {
       }
     }
     // Merge with the axis outside when every lane steps through both as through one.
-    bool merge = plan.shape.size() > 0 && kept_reduced.back() == is_reduced;
+    bool merge = plan.shape.size() > 0 && (kept_reduced >> (plan.shape.size() - 1) & 1) == is_reduced;
     for (const Lane& l : lanes) merge = merge && l.strides->back() == l.old[k] * shape[k];
     if (merge) {
       plan.shape.back() *= shape[k];
@@ -534,15 +542,11 @@ void canonicalize(Plan& plan) {
     } else {
       plan.shape.push_back(shape[k]);
       for (Lane& l : lanes) l.strides->push_back(l.old[k]);
-      kept_reduced.push_back(is_reduced);
+      kept_reduced |= std::uint64_t{is_reduced} << (plan.shape.size() - 1);
     }
   }
   for (std::size_t i = 0; i < plan.outputs.size(); ++i) plan.outputs[i].data = const_cast<void*>(out_data[i]);
-  if (folding) {
-    plan.reductions[0].reduced = 0;
-    for (std::size_t k = 0; k < kept_reduced.size(); ++k)
-      if (kept_reduced[k]) plan.reductions[0].reduced |= std::uint64_t{1} << k;
-  }
+  if (folding) plan.reductions[0].reduced = kept_reduced;
 }
 
 }  // namespace galop::graph

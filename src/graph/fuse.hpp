@@ -10,8 +10,9 @@ namespace galop::graph {
 /// How the axes of a node lie in the kernel's domain: for each kernel axis the node's axis (-1: broadcast) and its
 /// direction.
 struct AxisMap {
-  std::vector<std::int8_t> axis;
-  std::vector<bool> flip;
+  Dims axis;
+  std::uint64_t flip = 0;  // bit k: along axis k, backwards
+  bool flips(int k) const { return flip >> k & 1; }
   bool operator==(const AxisMap&) const = default;
 };
 

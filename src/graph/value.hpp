@@ -13,6 +13,7 @@
 #include "galop/array.hpp"
 #include "graph/buffer.hpp"
 #include "graph/lock.hpp"
+#include "graph/recycled.hpp"
 
 namespace galop::graph {
 
@@ -84,7 +85,7 @@ enum class Kind : std::uint8_t {
 };
 
 /// How a Pending Value is computed.
-struct Node {
+struct Node : Recycled<Node> {
   Kind kind;
   Op op = Op::cast;
   std::uint8_t which = 0;  // result number of an operation with two
@@ -100,7 +101,7 @@ struct Node {
 
 struct Block;
 
-struct Value {
+struct Value : Recycled<Value> {
   DType dtype;
   View layout;                  // where the elements lie in the buffer; dense: a permutation of C order, flips allowed
   std::int64_t bytes;           // of the buffer
@@ -139,7 +140,7 @@ struct Value {
 };
 
 /// Storage identity shared by views.
-struct Cell {
+struct Cell : Recycled<Cell> {
   Ref<Value> value;
   std::atomic<std::int64_t> refs{0};
   Block* block = nullptr;  // that it is a part of
