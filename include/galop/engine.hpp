@@ -23,9 +23,11 @@ const Settings& settings();
 void set_settings(const Settings& s);
 
 /// Has long work that this thread calls for ask `check` every few milliseconds or more often; true ends it with
-/// Interrupted, and every array is as it was before the call: what was to be computed still is. Work that writes over
-/// existing memory, and work on a GPU, goes on to its end. `check` is called from several of Galop's threads at once,
-/// and only looks at a flag. Returns the one before; an empty one asks nobody.
+/// Interrupted, and every array is as it was before the call: what was to be computed still is. Kernels that write over
+/// existing memory go on to their end; writes through index arrays, `at`, `reduceat` into `out` and shuffles in place
+/// stop between two elements, each of which is written wholly or not at all. Work on a GPU goes on, only the wait for
+/// it ends. `check` is called from several of Galop's threads at once, and only looks at a flag. Returns the one
+/// before; an empty one asks nobody.
 std::function<bool()> set_interrupt_check(std::function<bool()> check);
 
 }  // namespace galop

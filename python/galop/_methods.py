@@ -225,9 +225,22 @@ def __complex__(self, /):
     return complex(self.item())
 
 
+def _listed(x):
+    """x.tolist() in pieces: Ctrl-C is heard between them."""
+    if x.ndim == 0 or x.size <= 1 << 20:
+        return x.tolist()
+    rows = (len(x) << 20) // x.size
+    if rows == 0:
+        return [_listed(row) for row in x]
+    out = []
+    for at in range(0, len(x), rows):
+        out += x[at : at + rows].tolist()
+    return out
+
+
 def tolist(self):
     """The elements as nested lists of Python numbers, or one number."""
-    return as_numpy(self).tolist()
+    return _listed(as_numpy(self))
 
 
 def tobytes(self, order="C"):

@@ -2,6 +2,7 @@
 #include "galop/device.hpp"
 
 #include "backend/backend.hpp"
+#include "core/interrupt.hpp"
 #include "galop/array.hpp"
 #include "graph/build.hpp"
 
@@ -9,7 +10,10 @@ namespace galop {
 
 void synchronize(Device d) {
   if (d.kind != DeviceKind::cuda) return;
-  cuda_backend(d.ordinal).synchronize();
+  {
+    const interrupt::Scope scope(true);  // what the device was given goes on
+    cuda_backend(d.ordinal).synchronize();
+  }
   graph::Lock lock;
   graph::note_late_faults(d);
 }

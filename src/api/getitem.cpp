@@ -206,6 +206,7 @@ void array::set(std::span<const index> parts, const arg& values) const {
 
   Dims axes;
   for (int i = 0; i < s.view.ndim(); ++i) axes.push_back(i);
+  if (v.size() >= 1 << 17) graph::begin_long_work();
   graph::run_at(graph::place_call({this, &v, &s.places}), [&](Device anywhere) {
     const Device d = graph::writing_place(*this, anywhere);
     // First: it may evaluate those who read the array.
@@ -215,6 +216,7 @@ void array::set(std::span<const index> parts, const arg& values) const {
     b.packed = const_cast<void*>(graph::read_pointer(v, d));
     b.packed_step = v.strides()[0];
     for (int i = 0; i < s.view.ndim(); ++i) b.packed_strides.push_back(v.strides()[i + 1]);
+    const interrupt::Scope scope(true);  // each element is written wholly, or not at all
     backend_of(d).scatter(b);
   });
 }

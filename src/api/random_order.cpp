@@ -39,8 +39,10 @@ void shuffle_of(Stream& g, const array& a, int axis) {
   api::require_writeable("shuffle", a);
   if (a.size() == 0) return;
   if (a.ndim() == 1 && graph::writing_place(a, kCpu).is_cpu()) {
-    g.shuffle(static_cast<std::size_t>(a.size()), static_cast<std::size_t>(a.itemsize()), a.strides()[0],
-              graph::write_pointer(a));
+    void* const data = graph::write_pointer(a);
+    if (a.size() >= 1 << 17) graph::begin_long_work();
+    const interrupt::Scope scope(true);  // between two swaps; the stream is then behind those that were made
+    g.shuffle(static_cast<std::size_t>(a.size()), static_cast<std::size_t>(a.itemsize()), a.strides()[0], data);
     return;
   }
   const array rows = moveaxis(a, {axis}, {0});
@@ -76,8 +78,11 @@ template <class Stream>
 std::vector<std::uint8_t> bytes_of(Stream& g, std::int64_t n) {
   graph::Lock lock;
   if (n < 0) value_error("bytes", "the number of bytes must not be negative; got " + std::to_string(n));
+  if (n >= 1 << 20) graph::begin_long_work();
   std::vector<std::uint8_t> out(static_cast<std::size_t>(n));
-  g.bytes(out.size(), out.data());
+  endable(g.bits(), [&] {
+    interrupt::polled(out.size(), [&](std::size_t from, std::size_t to) { g.bytes(to - from, out.data() + from); });
+  });
   return out;
 }
 

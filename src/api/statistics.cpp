@@ -5,9 +5,11 @@
 
 #include "api/checks.hpp"
 #include "api/places.hpp"
+#include "core/interrupt.hpp"
 #include "galop/create.hpp"
 #include "galop/manipulate.hpp"
 #include "galop/reduce.hpp"
+#include "graph/lock.hpp"
 
 namespace galop {
 namespace {
@@ -53,6 +55,7 @@ array given(const reduce_options& o, const array& r) {
 
 array ufunc::reduceat(const array& a, const array& indices, int axis, std::optional<DType> dtype,
                       const array* out) const {
+  graph::Lock lock;
   axis = api::normalize_axis("reduceat", axis, a.ndim());
   const std::vector<std::int64_t> starts = indices.to_vector<std::int64_t>();
   const std::int64_t extent = a.shape()[axis];
@@ -69,7 +72,11 @@ array ufunc::reduceat(const array& a, const array& indices, int axis, std::optio
   array r = out ? *out : empty(shape, starts.empty() ? a.dtype() : fold(0).dtype());
   if (!(r.shape() == shape))
     throw ValueError("[reduceat] out must have shape " + to_string(shape) + "; got " + to_string(r.shape()));
-  for (std::size_t k = 0; k < starts.size(); ++k) api::at_axis(r, axis, static_cast<std::int64_t>(k)).assign(fold(k));
+  if (a.size() >= 1 << 15 || starts.size() >= 1 << 12) graph::begin_long_work();
+  for (std::size_t k = 0; k < starts.size(); ++k) {
+    interrupt::look();
+    api::at_axis(r, axis, static_cast<std::int64_t>(k)).assign(fold(k));
+  }
   return r;
 }
 

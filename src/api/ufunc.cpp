@@ -11,6 +11,7 @@
 #include "api/checks.hpp"
 #include "api/promotion.hpp"
 #include "api/quick.hpp"
+#include "core/interrupt.hpp"
 #include "core/op.hpp"
 #include "core/view.hpp"
 #include "graph/build.hpp"
@@ -298,7 +299,9 @@ void ufunc::at(const array& a, std::span<const index> indices, const arg* values
                                : array();
     if (graph::may_overlap(flat_values, a)) flat_values = flat_values.copy();
     const std::vector<std::int64_t> where_to = offsets.to_vector<std::int64_t>();
+    if (where_to.size() >= 1 << 12) graph::begin_long_work();
     for (std::size_t i = 0; i < where_to.size(); ++i) {
+      interrupt::look();
       View one;
       one.offset = a.view().offset + where_to[i];
       const array element = a.with_view(one);
@@ -316,11 +319,14 @@ void ufunc::at(const array& a, std::span<const index> indices, const arg* values
     flat = api::c_order_copy(api::stretched(name(), api::as_array(*values).astype(loop), picked.shape()));
   }
   const array offsets = api::c_order_copy(picked);
+  if (offsets.size() >= 1 << 15) graph::begin_long_work();
   graph::run_at(graph::place_call({&a, &offsets}), [&](Device anywhere) {
     const Device d = graph::writing_place(a, anywhere);
     void* base = graph::write_pointer(a, d);
     const auto* at = static_cast<const std::int64_t*>(graph::read_pointer(offsets, d));
-    backend_of(d).at(op_, loop, base, at, offsets.size(), values ? graph::read_pointer(flat, d) : nullptr);
+    const void* with = values ? graph::read_pointer(flat, d) : nullptr;
+    const interrupt::Scope scope(true);  // each element is written wholly
+    backend_of(d).at(op_, loop, base, at, offsets.size(), with);
     graph::note_call_faults(name(), d);
   });
 }

@@ -57,6 +57,12 @@ class Scope {
   Job mine_;
 };
 
+/// A place where work may stop whatever it writes to: between two elements that are each written wholly.
+inline void look() {
+  const Scope scope(true);
+  poll();
+}
+
 /// Has this thread work for another's job, or for none.
 class Join {
  public:

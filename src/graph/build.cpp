@@ -5,6 +5,7 @@
 #include <cstring>
 #include <optional>
 
+#include "core/interrupt.hpp"
 #include "core/view.hpp"
 #include "galop/engine.hpp"
 #include "graph/evaluate.hpp"
@@ -317,6 +318,8 @@ const void* read_pointer(const array& a, Device d) {
   Lock lock;
   Value& v = *a.cell()->value;
   force(v);
+  if (d.is_cpu() && v.bytes >= 1 << 20 && !v.buffer->home().is_cpu()) begin_long_work();
+  const interrupt::Scope scope(true);  // waiting for a device, and the copy from it
   return v.buffer->read(d) + a.view().offset;
 }
 
@@ -377,6 +380,8 @@ array to_device(const array& a, Device d) {
   begin_step();
   v->buffer = std::make_unique<Buffer>(from.bytes, d);
   const Device home = from.buffer->home();
+  if (from.bytes >= 1 << 20) begin_long_work();
+  const interrupt::Scope scope(true);
   copy_bytes(d, v->buffer->address(d), home, from.buffer->read(home), from.bytes);
   return handle(std::move(v), source.view(), source.dtype());
 }

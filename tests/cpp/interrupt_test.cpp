@@ -13,12 +13,13 @@ namespace gp = galop;
 
 namespace {
 
-// Ends the work of this thread at the n-th look, and says how often it was looked.
+// Ends the work of this thread at the n-th look.
 class Ends {
  public:
   explicit Ends(int after)
       : left_(after), before_(gp::set_interrupt_check([this] { return left_.fetch_sub(1) <= 0; })) {}
   ~Ends() { gp::set_interrupt_check(before_); }
+  int left() const { return left_; }
 
  private:
   std::atomic<int> left_;
@@ -134,6 +135,59 @@ TEST(Interrupt, WhatWritesOverMemoryGoesOnToItsEnd) {
   EXPECT_NO_THROW(tail += 1);
   gp::set_interrupt_check({});
   EXPECT_EQ(gp::sum(a).item<double>(), 2.0 * kMany - 1);
+}
+
+// What writes one element after the other may stop between two: each is the old one or the new one.
+TEST(Interrupt, ElementsAreWrittenWhollyOrNotAtAll) {
+  constexpr std::int64_t kFew = 50'000;
+  const gp::array places = gp::remainder(gp::arange(kMany) * 7, kMany);  // each once
+  const gp::array some = gp::arange(kFew) * 2, ones = gp::ones({kFew}), old = gp::arange(kMany) * 1.0;
+  const gp::array values = (old + 1)(places), narrow = old(gp::slice(0, 2 * kFew)).astype(gp::DType::float32);
+  const std::vector<gp::index> at{places}, few{some};
+  const gp::arg one = 1.0, wide = ones;
+  gp::array a;
+  struct Work {
+    gp::array before, after;
+    std::function<void()> run;
+  };
+  const std::vector<Work> works = {
+      {old, old + 1, [&] { a.set(at, values); }},
+      {old, old + 1, [&] { gp::add.at(a, at, &one); }},
+      {narrow, narrow + gp::equal(gp::remainder(narrow, 2), 0),
+       [&] { gp::add.at(a, few, &wide); }},  // computed in another dtype
+      {gp::zeros({kFew}), gp::add.reduceat(old, some), [&] { gp::add.reduceat(old, some, 0, {}, &a); }}};
+  for (const Work& w : works) {
+    gp::eval({w.before, w.after, values, places, some, ones});
+    const auto run = [&](int looks) {
+      a = w.before.copy();
+      gp::eval(a);
+      const Ends ends(looks);
+      w.run();
+      return looks - ends.left();
+    };
+    run(1 << 30);
+    const int looks = run(1 << 30);  // nothing is pending any more
+    EXPECT_TRUE(gp::all(gp::equal(a, w.after)).item<bool>());
+    EXPECT_THROW(run(looks - 4), gp::Interrupted);  // what is written is written last
+    const gp::array is_old = gp::equal(a, w.before), is_new = gp::equal(a, w.after);
+    EXPECT_TRUE(gp::all(is_old | is_new).item<bool>());
+    EXPECT_TRUE(gp::any(~is_old).item<bool>() && gp::any(~is_new).item<bool>());
+  }
+}
+
+TEST(Interrupt, AShuffleThatWasEndedHasLostNothing) {
+  gp::array a = gp::arange(kMany);
+  gp::eval(a);
+  auto stream = gp::random::default_rng(5), other = gp::random::default_rng(5);
+  {
+    const Ends ends(4);
+    EXPECT_THROW(stream.shuffle(a), gp::Interrupted);
+  }
+  EXPECT_TRUE(gp::any(gp::not_equal(a, gp::arange(kMany))).item<bool>());
+  gp::array seen = gp::zeros({kMany}, gp::DType::bool_);
+  seen.set(std::vector<gp::index>{a}, true);
+  EXPECT_TRUE(gp::all(seen).item<bool>());
+  EXPECT_NE(stream.random().item<double>(), other.random().item<double>());  // it is behind the swaps that were made
 }
 
 TEST(Interrupt, AFullWriteThatWasEndedIsStillToCome) {

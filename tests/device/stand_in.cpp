@@ -4,13 +4,14 @@
 // GALOP_CUDA_PLUGIN=<build>/lib/libgalop_stand_in.so opens it. GALOP_STAND_IN_MEMORY: bytes of each device (1 GiB).
 // GALOP_STAND_IN_FAULT: "allocate:N", the N-th allocation from now has no memory; "launch:N", the N-th piece of work is
 // refused; "late:N", the N-th fails unseen until the host waits, and the device with it; "dead:N", the device fails at
-// the N-th call of any kind; "open:N", the N-th start of a device finds its memory full. GALOP_STAND_IN_VERSION: the
-// interface that it says it was built with.
+// the N-th call of any kind; "open:N", the N-th start of a device finds its memory full; "busy:N", the device has N
+// milliseconds of work before it. GALOP_STAND_IN_VERSION: the interface that it says it was built with.
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -18,10 +19,12 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "backend/backend.hpp"
+#include "core/interrupt.hpp"
 #include "galop/error.hpp"
 #include "galop_interface_version.hpp"
 
@@ -34,7 +37,8 @@ constexpr int kPoison = 0xDB;  // what memory holds that nobody wrote
 std::atomic<long> count_allocate, count_launch, count_upload, count_download, count_copy, count_wait_for,
     count_make_wait, count_violations;
 std::atomic<long> until_allocate, until_launch, until_late, until_dead,
-    until_open;  // calls until the ordered failure; 0: none
+    until_open;          // calls until the ordered failure; 0: none
+std::atomic<long> busy;  // milliseconds
 
 bool strikes(std::atomic<long>& until) {
   long n = until;
@@ -49,7 +53,8 @@ bool inject(std::string_view kind, long n) {
   if (kind == "late") until_late = n;
   if (kind == "dead") until_dead = n;
   if (kind == "open") until_open = n;
-  return kind == "open" || kind == "allocate" || kind == "launch" || kind == "late" || kind == "dead";
+  if (kind == "busy") busy = n;
+  return kind == "open" || kind == "busy" || kind == "allocate" || kind == "launch" || kind == "late" || kind == "dead";
 }
 
 struct Live {
@@ -338,6 +343,10 @@ class StandIn final : public DeviceBackend {
   }
 
   void waits(const char* what) {
+    for (; busy > 0; --busy) {
+      interrupt::poll();  // as the GPU's plug-in does: what was begun goes on
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
     for (const faults::Fault& f : std::exchange(unseen_, {}))
       if (f.flags != 0) seen_.push_back(f);
     if (late_.empty()) return;

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import galop
+from device_support import STAND_IN
 from support import HEARS_CTRL_C, assert_sum, host
 
 LONG = 40_000_000  # elements of some tenths of a second of work, and more on a busy machine
@@ -306,6 +307,52 @@ if ends(lambda: {work}):
 
 
 @pytest.mark.skipif(galop.cuda.is_available(), reason="work on a GPU is not interrupted")
+@pytest.mark.parametrize(
+    "work, after",
+    [
+        ("x.tolist()", "x"),
+        ("x.reshape(2, -1).tolist()", "x"),
+        ("galop.add.reduceat(x, galop.arange(3 * 10**6))", "x"),
+        ("galop.add.reduceat(x, galop.arange(3 * 10**6), out=z)", "z"),
+        ("rng.shuffle(x)", "numpy.sort(x)"),
+        ("galop.random.shuffle(x)", "numpy.sort(x)"),
+        ("x.__setitem__(places, -1.0)", "x"),
+        ("x.reshape(-1, 4).__setitem__(places // 4, -1.0)", "x"),
+        ("galop.add.at(x, places, 1.0)", "x"),
+        ("galop.add.at(x, places, galop.float32(1))", "x"),
+        ("rng.bytes(2 * 10**9)", "x"),
+    ],
+)
+def test_ctrl_c_ends_what_goes_from_element_to_element(work, after):
+    """What writes in place leaves elements of which each is the old or the new one."""
+    program = (
+        HEAD
+        + f"""
+import numpy
+x = x[:5 * 10**6 if "places" in {work!r} else 3 * 10**7].copy()
+z = galop.zeros(3 * 10**6)
+places = galop.arange(6 * 10**7) * 7 % len(x) if "places" in {work!r} else z
+galop.eval(x, z, places)
+old = {{"x": numpy.array(x), "z": numpy.array(z)}}
+if ends(lambda: {work}):
+    now = numpy.asarray({after})
+    was = old["z" if len(now) == len(z) else "x"]
+    if "add.at" in {work!r}:
+        assert ((now >= was) & (now <= was + 12) & ((now - was) % 1 == 0)).all()
+    elif "out=z" in {work!r}:
+        assert ((now == was) | (now == numpy.arange(len(z)) * 0.5)).all()
+    elif "-1.0" in {work!r}:
+        assert ((now == was) | (now == -1)).all()
+    else:
+        assert (now == was).all()
+    print("fine")
+"""
+    )
+    out, err = interrupted(program)
+    assert out == "fine\n", out + err
+
+
+@pytest.mark.skipif(galop.cuda.is_available(), reason="work on a GPU is not interrupted")
 def test_what_was_interrupted_is_computed_the_next_time():
     program = (
         HEAD
@@ -318,6 +365,35 @@ if ends(lambda: y[5]):
     for _ in range(40):
         part = numpy.sin(part)
     assert numpy.allclose(numpy.asarray(y[-1000:]), part, rtol=1e-12)
+    print("fine")
+"""
+    )
+    out, err = interrupted(program)
+    assert out == "fine\n", out + err
+
+
+@pytest.mark.skipif(not STAND_IN.exists(), reason="the stand-in is not built (target galop_stand_in)")
+@pytest.mark.parametrize(
+    "work",
+    ["galop.cuda.synchronize()", "numpy.asarray(y)", "y.cpu()", "y.tolist()", "float(y.sum())", "y[::2].sum().item()"],
+)
+def test_ctrl_c_ends_the_wait_for_a_device(work):
+    """The stand-in is busy for a minute; what it was given goes on, and is there afterwards."""
+    program = (
+        f"""
+import ctypes, os
+os.environ["GALOP_CUDA_PLUGIN"] = {str(STAND_IN)!r}
+"""
+        + HEAD
+        + f"""
+import numpy
+y = galop.arange(10**6, device="cuda") * 2
+galop.eval(y)
+order = ctypes.CDLL(os.environ["GALOP_CUDA_PLUGIN"]).galop_stand_in_inject
+order(b"busy", ctypes.c_long(60000))
+if ends(lambda: {work}):
+    order(b"busy", ctypes.c_long(0))
+    assert numpy.array_equal(numpy.asarray(y), numpy.arange(10**6) * 2)
     print("fine")
 """
     )

@@ -169,12 +169,14 @@ class CpuBackend final : public HostBackend {
     const Kernel kernel = kernels().op[static_cast<int>(op)][static_cast<int>(t)];
     const auto* v = static_cast<const char*>(values);
     const Watched watched{kernel, op, t, t, flag_test(op, t)};
-    for (std::int64_t i = 0; i < n; ++i) {
-      void* out = static_cast<char*>(base) + offsets[i];
-      const void* in[2] = {out, v};
-      faults_ |= run_watched(watched, &out, in, 1, 15);
-      if (v) v += itemsize(t);
-    }
+    interrupt::polled(static_cast<std::size_t>(n), [&](std::size_t from, std::size_t to) {
+      for (std::size_t i = from; i < to; ++i) {
+        void* out = static_cast<char*>(base) + offsets[i];
+        const void* in[2] = {out, v};
+        faults_ |= run_watched(watched, &out, in, 1, 15);
+        if (v) v += itemsize(t);
+      }
+    });
   }
 
   bool locate(std::span<const IndexedAxis> axes, std::int64_t count, std::int64_t* offsets) override {

@@ -99,12 +99,14 @@ void move_all(const Blocks& b, const Shape& shape) {
   // them.
   const std::int64_t tiles = (outer + kTile - 1) / kTile;
   const std::int64_t tile_bytes = std::max<std::int64_t>(1, b.count * block_bytes / tiles);
+  const std::int64_t step = std::max<std::int64_t>(1, kPollBytes / std::max<std::int64_t>(1, block_bytes / tiles));
   parallel_for(tiles, std::max<std::int64_t>(1, kGrainBytes / tile_bytes),
                [&](std::int64_t begin, std::int64_t end, int) {
-                 for (std::int64_t t = begin; t < end; ++t) {
-                   interrupt::poll();
-                   mover.blocks(b, 0, b.count, t * kTile, std::min(outer, (t + 1) * kTile));
-                 }
+                 for (std::int64_t t = begin; t < end; ++t)
+                   for (std::int64_t i = 0; i < b.count; i += step) {
+                     interrupt::poll();
+                     mover.blocks(b, i, std::min(b.count, i + step), t * kTile, std::min(outer, (t + 1) * kTile));
+                   }
                });
 }
 

@@ -2,8 +2,11 @@
 #include "backend/cuda/context.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include "backend/gpu_probe.hpp"
+#include "core/interrupt.hpp"
 #include "galop/error.hpp"
 
 namespace galop::cuda {
@@ -137,6 +140,21 @@ void Context::note(const std::string& what) {
 void Context::synchronize() {
   const Entered here = enter();
   check(cuda.cuStreamSynchronize(stream), "cuStreamSynchronize");
+}
+
+void Context::wait_unless_ended() {
+  using namespace std::chrono;
+  if (!interrupt::job) return;
+  const Entered here = enter();
+  const auto begin = steady_clock::now();
+  for (CUresult r; (r = cuda.cuStreamQuery(stream)) != CUDA_SUCCESS;) {
+    if (r != CUDA_ERROR_NOT_READY) fail(r, "cuStreamQuery");
+    interrupt::poll();
+    // As the driver does, it asks again and again; after a while with rests that are short beside the wait.
+    const auto waited = steady_clock::now() - begin;
+    if (waited > milliseconds(2))
+      std::this_thread::sleep_for(std::min<steady_clock::duration>(waited / 32, milliseconds(5)));
+  }
 }
 
 std::string Context::label() const { return "cuda:" + std::to_string(ordinal) + " (" + name + ")"; }

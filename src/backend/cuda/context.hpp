@@ -60,6 +60,9 @@ class Context {
 
   /// Waits for the stream; throws as `check` does.
   void synchronize();
+  /// The same where the caller's work may be ended (core/interrupt.hpp), else returns at once. Throws Interrupted; what
+  /// the stream was given goes on. For places where nothing is under way to memory that the caller may free then.
+  void wait_unless_ended();
 
   /// "cuda:0 (NVIDIA H200)".
   std::string label() const;
@@ -72,7 +75,7 @@ class Context {
   CUcontext context = nullptr;
   CUstream stream = nullptr;
   std::string name;
-  int capability = 0;       // 90 for 9.0
+  int capability = 0;  // 90 for 9.0
   int multiprocessors = 0;
   std::int64_t memory = 0;  // bytes
 

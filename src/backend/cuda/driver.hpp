@@ -24,6 +24,7 @@ namespace galop::cuda {
   X(cuCtxGetCurrent)           \
   X(cuStreamCreate)            \
   X(cuStreamDestroy)           \
+  X(cuStreamQuery)             \
   X(cuStreamSynchronize)       \
   X(cuStreamWaitEvent)         \
   X(cuMemPoolCreate)           \

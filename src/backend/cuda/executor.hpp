@@ -67,9 +67,10 @@ class CudaExecutor {
 
   /// Enqueues the plan's kernel; compiles it where neither memory nor disk has it.
   void run(const Plan& plan);
-  /// Waits; throws DeviceError naming the last kernels when one of them failed.
+  /// Waits; throws DeviceError naming the last kernels when one of them failed, and Interrupted.
   void synchronize() {
     const std::uint64_t launched = faults_.launches();
+    context_.wait_unless_ended();
     context_.synchronize();
     faults_.settle(launched);
   }

@@ -91,6 +91,7 @@ void Transfer::download(void* host, const void* device, std::int64_t bytes) {
   if (bytes == 0) return;
   const auto here = context_.enter();
   if (bytes <= kSmall && download_small(host, address(device), bytes)) return;
+  context_.wait_unless_ended();
   const Pins::Hold region(Pins::instance(), context_, host, bytes);
   if (!region && download_staged(static_cast<char*>(host), address(device), bytes)) return;
   context_.check(
@@ -122,6 +123,7 @@ bool Transfer::download_small(void* host, CUdeviceptr device, std::int64_t bytes
   if (!pinned(back_, kSmall)) return false;
   context_.check(context_.cuda.cuMemcpyDtoHAsync(back_.data, device, static_cast<std::size_t>(bytes), context_.stream),
                  "cuMemcpyDtoHAsync", text(bytes));
+  context_.wait_unless_ended();  // then the bytes arrive where nobody looks
   context_.synchronize();
   std::memcpy(host, back_.data, static_cast<std::size_t>(bytes));
   return true;
