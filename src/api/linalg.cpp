@@ -39,7 +39,8 @@ double multiply_work(std::int64_t results, std::int64_t inner) {
 
 /// Every product of a stack: a is (…, n, k), b (…, k, m), c (batch…, n, m), all of one dtype and c apart from the
 /// others; `fresh` when nobody sees c yet.
-void multiply_all(const array& a, const array& b, const array& c, const graph::Place& place, bool fresh) {
+void multiply_all(std::string_view op, const array& a, const array& b, const array& c, const graph::Place& place,
+                  bool fresh) {
   if (c.size() == 0) return;
   View whole = batch_of(c.view(), 2);
   View batch_a = broadcast_view("matmul", batch_of(a.view(), 2), whole.shape);
@@ -50,6 +51,8 @@ void multiply_all(const array& a, const array& b, const array& c, const graph::P
   };
   Product p{c.dtype(), {}, {}, {}};
   p.tf32 = precision() == Precision::tf32;
+  p.where = op == "inner" || op == "tensordot" ? "dot" : op;  // as NumPy calls them
+  p.policy = faults::policy();
   p.batch = whole.shape;
   p.a_batch = batch_a.strides;
   p.b_batch = batch_b.strides;
@@ -61,6 +64,7 @@ void multiply_all(const array& a, const array& b, const array& c, const graph::P
     p.b = matrix(b, graph::read_pointer(b, d));
     const interrupt::Scope scope(fresh);
     backend_of(d).matmul(p);
+    graph::note_call_faults(p.where, d);
   });
 }
 
@@ -117,7 +121,7 @@ array product(std::string_view op, const array& x, const array& y, const array& 
     full.shape.push_back(1);
     full.strides.push_back(itemsize(t));
   }
-  multiply_all(a, b, r.with_view(std::move(full)), place, !in_place);
+  multiply_all(op, a, b, r.with_view(std::move(full)), place, !in_place);
   if (!out) return r;
   if (!in_place) graph::assign(*out, r);
   return *out;

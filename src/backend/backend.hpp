@@ -129,7 +129,9 @@ struct Product {
   DType dtype;
   Matrix a, b, c;  // of the first product
   Dims batch{}, a_batch{}, b_batch{}, c_batch{};
-  bool tf32 = false;  // float32 may be multiplied with the tensor cores' shorter significand
+  bool tf32 = false;                  // float32 may be multiplied with the tensor cores' shorter significand
+  std::string_view where = "matmul";  // of static storage; whose floating-point flags these are
+  faults::Policy policy = 0;
 };
 
 /// Random numbers from one of NumPy's streams, with its bits: `n` of them, packed in `out`.
@@ -205,8 +207,8 @@ class Backend {
   virtual void positions(const void* mask, std::int64_t n, std::int64_t* out) = 0;
   virtual void compress(const void* mask, std::int64_t n, int itemsize, const void* in, void* out) = 0;
   virtual void matmul(const Product& p) = 0;
-  /// The floating-point flags that scan() and at() have raised since they were last taken; 0 where there are none, and
-  /// on devices, which tell them late under the policy of the call.
+  /// The floating-point flags that scan(), at() and matmul() have raised since they were last taken; 0 where there are
+  /// none, and on devices, which tell them late under the policy of the call.
   virtual std::uint8_t take_faults() { return 0; }
 };
 

@@ -177,6 +177,63 @@ def test_statements_warn_as_numpys(statement):
     assert got == want
 
 
+def product_flags(a, b, r):
+    """What a product of stacks raises: overflow where finite operands give what is not, invalid where no NaN gives one."""
+    found = set()
+    has = [[test(x).any(axis=axis, keepdims=True) for test in (np.isnan, np.isinf)] for x, axis in ((a, -1), (b, -2))]
+    nan, inf = (np.broadcast_to(has[0][k] | has[1][k], r.shape) for k in range(2))
+    if (~np.isfinite(r) & ~nan & ~inf).any():
+        found.add("overflow")
+    if (np.isnan(r) & ~nan).any():
+        found.add("invalid value")
+    return found
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("typecode", "efdFD")
+def test_products_warn_as_their_operands_and_results_ask(typecode, seed):
+    random = np.random.default_rng(seed)
+    huge = float(np.finfo(typecode).max) / 2
+    seen = set()
+    for trial in range(12):
+        m, k, n = (int(random.choice([1, 2, 7, 64, 65, 150])) for _ in range(3))
+        stack = ((), (3,), (2, 2))[random.integers(3)]
+        a, b = (random.uniform(-2, 2, s).astype(typecode) for s in (stack + (m, k), stack[-1:] + (k, n)))
+        for special in random.choice([np.nan, np.inf, -np.inf, huge, 0.0], random.integers(3), replace=False):
+            x = (a, b)[random.integers(2)]
+            x[tuple(random.integers(extent) for extent in x.shape)] = special
+        if trial % 3 == 0:
+            a[..., 0], b[..., 0, :] = huge, 3.0 if trial % 2 else 0.5
+        x, y = galop.array(a), galop.array(b)
+        if random.integers(2):
+            x = galop.array(np.ascontiguousarray(np.swapaxes(a, -1, -2))).swapaxes(-1, -2)
+        if random.integers(2):
+            y = galop.array(np.repeat(b, 2, axis=-1))[..., ::2]
+        keep = []
+        got = messages(galop, lambda: keep.append(evaluated(x @ y)))
+        flags = product_flags(a, b, np.asarray(keep[0]))
+        assert got == sorted(f"{flag} encountered in matmul" for flag in flags), (typecode, a.shape, b.shape)
+        want = messages(np, lambda: a @ b)
+        if typecode in "efd":  # NumPy's library raises more beside infinities; complex ones differ in their parts
+            assert set(got) <= set(want)
+            assert not np.isfinite(a).all() or not np.isfinite(b).all() or got == want
+        seen |= flags
+    assert seen
+
+
+def test_products_are_named_as_numpys():
+    for statement in ("xp.dot(a, a)", "xp.inner(a, a)", "xp.tensordot(a, a, 1)", "xp.vecdot(a, a)", "xp.matvec(a, a[0])",
+                      "xp.vecmat(a[0], a)", "a @ a[0]", "a[0] @ a[0]", "xp.dot(a[0], a[0])", "xp.outer(a[0], a[0])"):  # fmt: skip
+        want, got = (
+            messages(xp, lambda: eval(statement, {"xp": xp, "a": xp.full((3, 3), 1e200)})) for xp in (np, galop)
+        )
+        assert got == want, statement
+    with galop.errstate(all="raise"), pytest.raises(FloatingPointError, match="^overflow encountered in matmul$"):
+        galop.full((70, 70), 1e200) @ galop.full((70, 70), 1e200)
+    assert messages(galop, lambda: galop.full((70, 70), 2**62) @ galop.full((70, 70), 2**62)) == []
+    assert messages(galop, lambda: galop.full((3, 3), 1e200) @ galop.full((3, 3), 1e200), all="ignore") == []
+
+
 def test_assignment_warns_when_it_is_computed():
     def cast():
         x = galop.zeros(3, dtype="i4")

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backend/cpu/fp_flags.hpp"
 #include "backend/cpu/kernels.hpp"
 #include "backend/cpu/matmul_plain.hpp"
 #include "backend/cpu/memory.hpp"
@@ -169,14 +170,16 @@ Pieces depth_pieces(int64_t outputs, int64_t k) {
 }
 
 template <class T>
-T dot_of(int64_t n, const void* x, int64_t sx, const void* y, int64_t sy) {
+T dot_of(int64_t n, const void* x, int64_t sx, const void* y, int64_t sy, std::uint8_t* flags = nullptr) {
   if (n == 0) return T{};
   const Vector<T> a(n, x, sx), b(n, y, sy);
   const auto& blas = functions<T>();
   const Pieces pieces{n, kDotPiece};
+  const HardwareFlags watch(flags);
   if (pieces.count() == 1) return blas.dot(static_cast<int>(n), a.at(0), a.step(), b.at(0), b.step());
   std::vector<T> sums(static_cast<std::size_t>(pieces.count()));
   parallel_for(pieces.count(), 2, [&](int64_t begin, int64_t end, int) {
+    const HardwareFlags watch_piece(flags);
     for (int64_t i = begin; i < end; ++i)
       sums[static_cast<std::size_t>(i)] = blas.dot(static_cast<int>(pieces.length(i)), a.at(pieces.begin(i)), a.step(),
                                                    b.at(pieces.begin(i)), b.step());
@@ -189,7 +192,8 @@ T dot_of(int64_t n, const void* x, int64_t sx, const void* y, int64_t sy) {
 
 // y (m elements, `step` elements apart) = a x.
 template <class T>
-void gemv(int64_t m, int64_t k, const MatrixRef& a, const void* x, int64_t sx, T* y, int64_t step) {
+void gemv(int64_t m, int64_t k, const MatrixRef& a, const void* x, int64_t sx, T* y, int64_t step,
+          std::uint8_t* flags) {
   const Operand<T> matrix(m, k, a);
   const Vector<T> vector(k, x, sx);
   const auto& blas = functions<T>();
@@ -200,7 +204,9 @@ void gemv(int64_t m, int64_t k, const MatrixRef& a, const void* x, int64_t sx, T
   const bool split = depth.count() > 1;
   std::optional<Scratch> partial;
   if (split) partial.emplace(depth.count() * m * kItem<T>);
+  const HardwareFlags watch(flags);
   const auto piece = [&](int64_t chunk, int) {
+    const HardwareFlags watch_piece(flags);
     const int64_t d = chunk / height.count(), h = chunk % height.count();
     const int64_t i0 = height.begin(h), count = height.length(h);
     T* out = split ? reinterpret_cast<T*>(partial->data()) + d * m + i0 : y + i0 * step;
@@ -241,7 +247,7 @@ Pieces even_pieces(int64_t n, int64_t edge) {
 // c, row-major with `ldc` elements to the next row, = a b.
 template <class T>
 void gemm_rows(int64_t m, int64_t n, int64_t k, const Operand<T>& a, const Operand<T>& b, bool symmetric, T* c,
-               int64_t ldc) {
+               int64_t ldc, std::uint8_t* flags) {
   const auto& blas = functions<T>();
   const Pieces depth = depth_pieces(m * n, k);
   const bool small = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) <= kSerialWork;
@@ -250,7 +256,9 @@ void gemm_rows(int64_t m, int64_t n, int64_t k, const Operand<T>& a, const Opera
   const bool split = depth.count() > 1;
   std::optional<Scratch> partial;
   if (split) partial.emplace(depth.count() * m * n * kItem<T>);
+  const HardwareFlags watch(flags);
   const auto tile = [&](int64_t chunk, int) {
+    const HardwareFlags watch_tile(flags);
     const int64_t d = chunk / (down.count() * across.count());
     const int64_t i = chunk / across.count() % down.count(), j = chunk % across.count();
     if (symmetric && i > j) return;  // the tile above the diagonal writes here too
@@ -298,10 +306,11 @@ void zero(int64_t m, int64_t n, const MatrixMut& c) {
 }
 
 template <class T>
-void gemm_of(int64_t m, int64_t n, int64_t k, const MatrixRef& a, const MatrixRef& b, const MatrixMut& c) {
+void gemm_of(int64_t m, int64_t n, int64_t k, const MatrixRef& a, const MatrixRef& b, const MatrixMut& c,
+             std::uint8_t* flags) {
   if (k == 0) return zero<T>(m, n, c);
   if (m == 1 && n == 1) {
-    const T sum = dot_of<T>(k, a.data, a.col, b.data, b.row);
+    const T sum = dot_of<T>(k, a.data, a.col, b.data, b.row, flags);
     std::memcpy(c.data, &sum, sizeof(T));
     return;
   }
@@ -313,25 +322,25 @@ void gemm_of(int64_t m, int64_t n, int64_t k, const MatrixRef& a, const MatrixRe
     T* y = in_place ? static_cast<T*>(c.data) : reinterpret_cast<T*>(copied->data());
     const int64_t y_step = in_place ? step / kItem<T> : 1;
     if (n == 1) {
-      gemv<T>(m, k, a, b.data, b.row, y, y_step);
+      gemv<T>(m, k, a, b.data, b.row, y, y_step, flags);
     } else {
-      gemv<T>(n, k, {b.data, b.col, b.row}, a.data, a.col, y, y_step);
+      gemv<T>(n, k, {b.data, b.col, b.row}, a.data, a.col, y, y_step, flags);
     }
     if (!in_place) copy<T>(length, 1, {y, kItem<T>, 0}, {c.data, step, 0});
     return;
   }
   const bool rows = aligned<T>(c.data) && is_dense<T>(m, n, c.row, c.col);
   if (!rows && aligned<T>(c.data) && is_dense<T>(n, m, c.col, c.row))  // c' = b' a'
-    return gemm_of<T>(n, m, k, {b.data, b.col, b.row}, {a.data, a.col, a.row}, {c.data, c.col, c.row});
+    return gemm_of<T>(n, m, k, {b.data, b.col, b.row}, {a.data, a.col, a.row}, {c.data, c.col, c.row}, flags);
   if (!rows) {
     const Scratch dense(m * n * kItem<T>);
     const MatrixMut temporary{dense.data(), n * kItem<T>, kItem<T>};
     if (n > INT_MAX) {  // too long a row for OpenBLAS: the same as columns
       const MatrixMut columns{dense.data(), kItem<T>, m * kItem<T>};
-      gemm_of<T>(m, n, k, a, b, columns);
+      gemm_of<T>(m, n, k, a, b, columns, flags);
       return copy<T>(m, n, {columns.data, columns.row, columns.col}, c);
     }
-    gemm_of<T>(m, n, k, a, b, temporary);
+    gemm_of<T>(m, n, k, a, b, temporary, flags);
     return copy<T>(m, n, {temporary.data, temporary.row, temporary.col}, c);
   }
   const bool symmetric = a.data == b.data && m == n && a.row == b.col && a.col == b.row;
@@ -344,25 +353,34 @@ void gemm_of(int64_t m, int64_t n, int64_t k, const MatrixRef& a, const MatrixRe
                                              : MatrixRef{left.at(0, 0), kItem<T>, left.ld() * kItem<T>};
     right.emplace(k, n, same);
   }
-  gemm_rows<T>(m, n, k, left, *right, symmetric, static_cast<T*>(c.data), leading<T>(m, n, c.row));
+  gemm_rows<T>(m, n, k, left, *right, symmetric, static_cast<T*>(c.data), leading<T>(m, n, c.row), flags);
 }
 
 }  // namespace
 
-void gemm(DType t, int64_t m, int64_t n, int64_t k, const MatrixRef& a, const MatrixRef& b, const MatrixMut& c) {
+void gemm(DType t, int64_t m, int64_t n, int64_t k, const MatrixRef& a, const MatrixRef& b, const MatrixMut& c,
+          std::uint8_t* flags) {
   if (m == 0 || n == 0) return;
+  std::uint8_t hardware = 0;
+  std::uint8_t* const watch = flags ? &hardware : nullptr;
   switch (t) {
     case DType::float32:
-      return gemm_of<float>(m, n, k, a, b, c);
+      gemm_of<float>(m, n, k, a, b, c, watch);
+      break;
     case DType::float64:
-      return gemm_of<double>(m, n, k, a, b, c);
+      gemm_of<double>(m, n, k, a, b, c, watch);
+      break;
     case DType::complex64:
-      return gemm_of<std::complex<float>>(m, n, k, a, b, c);
+      gemm_of<std::complex<float>>(m, n, k, a, b, c, watch);
+      break;
     case DType::complex128:
-      return gemm_of<std::complex<double>>(m, n, k, a, b, c);
+      gemm_of<std::complex<double>>(m, n, k, a, b, c, watch);
+      break;
     default:
-      return plain_gemm(t, m, n, k, a, b, c);
+      plain_gemm(t, m, n, k, a, b, c);
+      if (t == DType::float16) hardware = faults::kOverflow | faults::kInvalid;  // rounded without the processor's help
   }
+  if (flags && hardware != 0) *flags |= product_flags(t, m, n, k, a, b, c, hardware);
 }
 
 void matmul(DType t, std::span<const int64_t> batch, int64_t m, int64_t n, int64_t k, const MatrixRef& a,

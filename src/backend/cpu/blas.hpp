@@ -27,9 +27,17 @@ struct MatrixMut {
 /// c (m x n) = a (m x k) times b (k x n), all of dtype t. Floats and complex numbers go through OpenBLAS without a copy
 /// where a stride of each operand is its item size and the other a multiple of it; others are copied first. When b is
 /// a's transpose in the same memory the result is exactly symmetric, as NumPy's. Integers wrap, bool is the or of ands,
-/// float16 sums in float32 and rounds once. k = 0 gives zeros. Throws MemoryError, or Error when OpenBLAS is missing.
+/// float16 sums in float32 and rounds once. k = 0 gives zeros. `flags`, unless null, receives the floating-point flags
+/// that the product raised: product_flags(). Throws MemoryError, or Error when OpenBLAS is missing.
 void gemm(DType t, std::int64_t m, std::int64_t n, std::int64_t k, const MatrixRef& a, const MatrixRef& b,
-          const MatrixMut& c);
+          const MatrixMut& c, std::uint8_t* flags = nullptr);
+
+/// Which flags a product raised that is done, where the processor's flags are those given: overflow where an infinity
+/// or NaN comes from finite rows and columns, invalid where NaN comes from a row and a column without one; underflow as
+/// the processor has it. Libraries' kernels compute beside a matrix too, so that overflow and invalid are looked for
+/// anew where they show.
+std::uint8_t product_flags(DType t, std::int64_t m, std::int64_t n, std::int64_t k, const MatrixRef& a,
+                           const MatrixRef& b, const MatrixMut& c, std::uint8_t hardware);
 
 /// gemm for each index of `batch`; the strides give the bytes from one matrix to the next along each batch axis (0: the
 /// same matrix).

@@ -200,9 +200,11 @@ class CpuBackend final : public HostBackend {
     Matrix a = p.a, b = p.b, c = p.c;
     auto step = [](Matrix& m, std::int64_t bytes) { m.data = static_cast<char*>(m.data) + bytes; };
     Dims at(p.batch.size(), 0);
+    std::uint8_t* const flags = is_inexact(p.dtype) && faults::watched(p.policy) != 0 ? &faults_ : nullptr;
     for (;;) {
       interrupt::poll();
-      gemm(p.dtype, c.rows, c.cols, a.cols, {a.data, a.row, a.col}, {b.data, b.row, b.col}, {c.data, c.row, c.col});
+      gemm(p.dtype, c.rows, c.cols, a.cols, {a.data, a.row, a.col}, {b.data, b.row, b.col}, {c.data, c.row, c.col},
+           flags);
       int axis = p.batch.size() - 1;
       for (; axis >= 0; --axis) {
         const bool wraps = ++at[axis] == p.batch[axis];

@@ -16,7 +16,7 @@ std::string LibraryKernel::source() const {
   return prelude(with_complex, with_flags) + "namespace g {\n" + head + "}\n" + text;
 }
 
-void launch(CudaExecutor& gpu, const LibraryKernel& k, std::int64_t blocks, std::initializer_list<const void*> args,
+void launch(CudaExecutor& gpu, const LibraryKernel& k, std::int64_t blocks, std::span<const void* const> args,
             const std::string& what, std::int64_t shared_bytes) {
   if (blocks == 0) return;
   if (blocks > 0x7fffffff) throw Error("[cuda] " + what + " is too large for one launch");

@@ -76,8 +76,12 @@ constexpr unsigned kLibraryThreads = 256;
 constexpr std::int64_t kTileGroup = 128, kTileSection = 32, kTileBlocks = 1024;
 
 /// Blocks of 256 threads; `args` are addresses of the parameters. `what` names the operation, with sizes.
-void launch(CudaExecutor& gpu, const LibraryKernel& k, std::int64_t blocks, std::initializer_list<const void*> args,
+void launch(CudaExecutor& gpu, const LibraryKernel& k, std::int64_t blocks, std::span<const void* const> args,
             const std::string& what, std::int64_t shared_bytes = 0);
+inline void launch(CudaExecutor& gpu, const LibraryKernel& k, std::int64_t blocks,
+                   std::initializer_list<const void*> args, const std::string& what, std::int64_t shared_bytes = 0) {
+  launch(gpu, k, blocks, std::span(args.begin(), args.size()), what, shared_bytes);
+}
 
 /// "using S = …;" and `S join(S, S)` (or `S join(S)`) for a row of ops.def that maps a dtype to itself; float16 goes
 /// through float and is rounded.

@@ -153,13 +153,9 @@ std::string arithmetic(DType t) {
          "inline Sum step(Sum sum, Sum x, Sum y) { return sum + x * y; }\n";
 }
 
-void plain(Job& j) {
-  const int align = alignment_of(j.t);
-  if (!j.is_aligned(j.a, align)) j.a = j.pack(j.a);
-  if (!j.is_aligned(j.b, align)) j.b = j.pack(j.b);
-  const bool through = !j.is_aligned(j.c, align);
-  const Side c = through ? j.dense_like(j.c) : j.c;
-
+// One block for each tile of 64 × 64 of each result of the stack, which lies at `c`; `more` follow the parameters that
+// all have.
+void launch_tiles(const Job& j, const Side& c, LibraryKernel kernel, std::initializer_list<const void*> more = {}) {
   struct Operand {
     const void* data;
     std::int64_t row, col;
@@ -174,11 +170,7 @@ void plain(Job& j) {
     products *= j.stack[i];
   }
   if (inner.empty()) inner.push_back({1, 0, 0, 0});
-  const LibraryKernel kernel{"matmul.cuh", kMatmulText, "multiply",
-                             arithmetic(j.t) + define("AXES", static_cast<std::int64_t>(inner.size())) +
-                                 define("A_ALONG_K", j.a.m.col == j.item()) +
-                                 define("B_ALONG_K", j.b.m.row == j.item() && j.b.m.col != j.item()),
-                             is_complex(j.t)};
+  kernel.head += define("AXES", static_cast<std::int64_t>(inner.size()));
   std::int64_t times = 1;
   for (std::size_t i = 0; i < outer; ++i) times *= j.stack[i];
   for (std::int64_t index = 0; index < times; ++index) {
@@ -190,9 +182,30 @@ void plain(Job& j) {
       y.data = static_cast<const char*>(y.data) + at * j.b.steps[i];
       z.data = static_cast<const char*>(z.data) + at * c.steps[i];
     }
-    launch(j.gpu, kernel, products * down * across, {inner.data(), &m, &n, &k, &down, &across, &x, &y, &z}, j.what);
+    std::vector<const void*> args{inner.data(), &m, &n, &k, &down, &across, &x, &y, &z};
+    args.insert(args.end(), more.begin(), more.end());
+    launch(j.gpu, kernel, products * down * across, args, j.what);
   }
+}
+
+void plain(Job& j) {
+  const int align = alignment_of(j.t);
+  if (!j.is_aligned(j.a, align)) j.a = j.pack(j.a);
+  if (!j.is_aligned(j.b, align)) j.b = j.pack(j.b);
+  const bool through = !j.is_aligned(j.c, align);
+  const Side c = through ? j.dense_like(j.c) : j.c;
+  launch_tiles(j, c,
+               {"matmul.cuh", kMatmulText, "multiply",
+                arithmetic(j.t) + define("A_ALONG_K", j.a.m.col == j.item()) +
+                    define("B_ALONG_K", j.b.m.row == j.item() && j.b.m.col != j.item()),
+                is_complex(j.t)});
   if (through) j.copy(j.c, c);
+}
+
+// Which floating-point flags the product that is on its way raises, under the policy of its call.
+void watch(const Job& j, std::string_view where, faults::Policy policy) {
+  const LateFaults::Place place = j.gpu.faults().take({{where, 0, policy}});
+  launch_tiles(j, j.c, look_kernel(j.t), {&place.device, &place.host});
 }
 
 // False when cuBLASLt has no algorithm, with nothing written then that is not written again.
@@ -273,6 +286,19 @@ bool by_library(Job& j, Blas& blas) {
 
 }  // namespace
 
+LibraryKernel look_kernel(DType t) {
+  const std::string parts = is_complex(t) ? "part(x.re) | part(x.im)" : "part(widen(x))";
+  return {"matmul.cuh",
+          kMatmulText,
+          "look",
+          arithmetic(t) + define("LOOK", 1) +
+              "template <class T> inline u32 part(T x) { return x - x == 0 ? 0 : x != x ? 2 : 1; }\n"
+              "inline u32 special(S x) { return " +
+              parts + "; }\n",
+          is_complex(t),
+          true};
+}
+
 void matmul(CudaExecutor& gpu, Blas& blas, const Product& p) {
   if (p.c.rows == 0 || p.c.cols == 0 ||
       std::any_of(p.batch.begin(), p.batch.end(), [](std::int64_t extent) { return extent == 0; }))
@@ -288,11 +314,13 @@ void matmul(CudaExecutor& gpu, Blas& blas, const Product& p) {
            to_string(Dims{p.b.rows, p.b.cols}) + (p.batch.empty() ? "" : " in a stack " + to_string(p.batch));
   if (p.a.cols == 0) return j.clear(j.c);
   const bool library = p.dtype != DType::float16 && is_inexact(p.dtype);
-  if (library) {
-    Job attempt = j.bare();
-    if (by_library(attempt, blas)) return;
+  Job attempt = j.bare();
+  if (!library || !by_library(attempt, blas)) {
+    Job own = j.bare();
+    plain(own);
   }
-  plain(j);
+  if (is_inexact(p.dtype) && (faults::watched(p.policy) & (faults::kOverflow | faults::kInvalid)) != 0)
+    watch(j, p.where, p.policy);
 }
 
 }  // namespace galop::cuda

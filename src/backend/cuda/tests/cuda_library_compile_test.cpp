@@ -7,6 +7,7 @@
 #include "backend/cuda/codegen.hpp"
 #include "backend/cuda/library.hpp"
 #include "backend/cuda/library_text.hpp"
+#include "backend/cuda/matmul.hpp"
 #include "backend/cuda/nvrtc.hpp"
 #include "core/op.hpp"
 #include "plans.hpp"
@@ -59,6 +60,10 @@ std::vector<LibraryKernel> one_of_each() {
        "inline Sum step(Sum sum, Sum x, Sum y) { return sum + x * y; }\n" +
            define("AXES", 1) + define("A_ALONG_K", 1) + define("B_ALONG_K", 0)},
   };
+  for (const DType t : {DType::float16, DType::float32, DType::float64, DType::complex64, DType::complex128}) {
+    k.push_back(look_kernel(t));
+    k.back().head += define("AXES", 2);
+  }
   return k;
 }
 

@@ -154,5 +154,65 @@ TEST_F(CudaMatmul, FullPrecisionUnlessTf32IsAsked) {
   for (const float v : get<float>(c, n * n)) ASSERT_NEAR(v, 256, 0.6);
 }
 
+TEST_F(CudaMatmul, FlagsAreTheCpus) {
+  constexpr faults::Policy kWarn = 1 | 1 << 3 | 1 << 9;  // all but underflow
+  int flagged = 0;
+  for (const DType t : {DType::float16, DType::float32, DType::float64, DType::complex64, DType::complex128})
+    for (const double special : {0.0, std::nan(""), HUGE_VAL, -1.0})  // 0: none; -1: the largest number
+      for (const bool left : {true, false})
+        for (const auto& [m, n, k] : {std::tuple{5, 7, 9}, {130, 70, 33}, {1, 200, 3}})
+          for (const std::int64_t stack : {1, 3})
+            for (const bool turned : {false, true}) {
+              const DType part = is_complex(t) ? real_dtype(t) : t;
+              const std::int64_t item = itemsize(t), size = itemsize(part);
+              std::vector<char> x = small(t, m * k * stack), y = small(t, k * n * stack);
+              std::vector<char> z(static_cast<std::size_t>(m * n * stack * item));
+              std::vector<char>& changed = left ? x : y;
+              char* const at = changed.data() + static_cast<std::int64_t>(random_() % (changed.size() / item)) * item;
+              const double number = special != -1.0 ? special
+                                    : size == 2     ? 65504.0
+                                    : size == 4     ? 3.4028234663852886e38
+                                                    : 1.7976931348623157e308;
+              if (special != 0.0) {
+                if (size == 2) {
+                  const std::uint16_t half = std::isnan(number) ? 0x7e00 : std::isinf(number) ? 0x7c00 : 0x7bff;
+                  std::memcpy(at, &half, 2);
+                } else if (size == 4) {
+                  const auto single = static_cast<float>(number);
+                  std::memcpy(at, &single, 4);
+                } else {
+                  std::memcpy(at, &number, 8);
+                }
+              }
+              const auto product = [&](const void* a, const void* b, void* c) {
+                Product p{t,
+                          {const_cast<void*>(a), m, k, turned ? item : k * item, turned ? m * item : item},
+                          {const_cast<void*>(b), k, n, turned ? item : n * item, turned ? k * item : item},
+                          {c, m, n, n * item, item}};
+                p.batch = {stack};
+                p.a_batch = {m * k * item};
+                p.b_batch = {k * n * item};
+                p.c_batch = {m * n * item};
+                p.where = "dot";
+                p.policy = kWarn;
+                return p;
+              };
+              matmul(*gpu_, blas(), product(put(x), put(y), put(z)));
+              gpu_->synchronize();
+              int got = 0;
+              for (const faults::Fault& f : gpu_->faults().heard()) {
+                EXPECT_EQ(f.where, "dot");
+                got |= f.flags;
+              }
+              static_cast<void>(cpu_backend().take_faults());
+              cpu_backend().matmul(product(x.data(), y.data(), z.data()));
+              const int want = cpu_backend().take_faults() & faults::watched(kWarn);
+              EXPECT_EQ(got, want) << name(t) << " " << number << (left ? " left" : " right") << ", " << m << " " << n
+                                   << " " << k << ", " << stack << (turned ? ", turned" : "");
+              flagged += want != 0;
+            }
+  EXPECT_GT(flagged, 50);
+}
+
 }  // namespace
 }  // namespace galop::cuda::test
