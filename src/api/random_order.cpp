@@ -81,6 +81,7 @@ std::vector<std::uint8_t> bytes_of(Stream& g, std::int64_t n) {
   if (n >= 1 << 20) graph::begin_long_work();
   std::vector<std::uint8_t> out(static_cast<std::size_t>(n));
   endable(g.bits(), [&] {
+    if (n == 0) g.bytes(0, out.data());  // takes a word, as NumPy's
     interrupt::polled(out.size(), [&](std::size_t from, std::size_t to) { g.bytes(to - from, out.data() + from); });
   });
   return out;
