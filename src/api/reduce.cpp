@@ -173,7 +173,8 @@ array fold(Op op, const array& a, std::uint64_t mask, DType loop, DType result, 
 
 // A fold of numbers of any dtype in one of its own, about which nothing else is to be checked.
 bool folds_plainly(Op op) {
-  return op == Op::add || op == Op::multiply || op == Op::minimum || op == Op::maximum || op == Op::logical_or || op == Op::logical_and;
+  return op == Op::add || op == Op::multiply || op == Op::minimum || op == Op::maximum || op == Op::logical_or ||
+         op == Op::logical_and;
 }
 
 array reduce_with(Op op, std::string_view op_name, const array& a, const reduce_options& o,
@@ -393,6 +394,7 @@ std::optional<array> distances_at_once(const array& a, std::uint64_t mask, DType
   Dims kept, strides(a.ndim(), 0);
   for (int k = 0; k < a.ndim(); ++k)
     if (!(mask >> k & 1)) kept.push_back(a.shape()[k]);
+  const faults::Policy policy = faults::policy();
   std::optional<array> r;
   graph::run_at(place, [&](Device d) {
     r.reset();
@@ -412,8 +414,10 @@ std::optional<array> distances_at_once(const array& a, std::uint64_t mask, DType
     fold.data = graph::write_pointer(*r, d);
     fold.input_strides = a.strides();
     fold.about_mean = true;
+    fold.policy = policy;
     plan.reductions.push_back(std::move(fold));
     backend_of(d).run(plan);
+    graph::note_late_faults(d, faults::stops(policy));
   });
   return r;
 }
@@ -436,7 +440,7 @@ array variance(std::string_view op, const array& a, const reduce_options& o, dou
     wide.keepdims = true;
     const array middle = divided_by_count(reduce_with(Op::add, op, a, wide, loop, loop), a, wide, mask, 0);
     const array distance = (a.dtype() == loop ? a : graph::cast(a, loop)) - middle;
-    const array squares = is_complex(loop) ? square(distance.real()) + square(distance.imag()) : distance * distance;
+    const array squares = is_complex(loop) ? square(distance.real()) + square(distance.imag()) : square(distance);
     reduce_options inner = wide;
     inner.keepdims = o.keepdims;
     inner.dtype = squared;

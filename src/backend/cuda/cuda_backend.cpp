@@ -67,7 +67,10 @@ class CudaBackend final : public DeviceBackend {
   void wait_for(std::uintptr_t stream) override { gpu_.wait_for(stream); }
   void make_wait(std::uintptr_t stream) override { gpu_.make_wait(stream); }
 
-  void run(const Plan& plan) override { gpu_.run(plan); }
+  void run(const Plan& plan) override {
+    gpu_.run(plan);
+    if (!plan.reductions.empty() && plan.reductions[0].about_mean) watch_moments(gpu_, plan);
+  }
   void scan(Op op, DType t, const Dims& shape, const void* in, const Dims& in_strides, void* out,
             const Dims& out_strides) override {
     cuda::scan(gpu_, op, t, shape, in, in_strides, out, out_strides);

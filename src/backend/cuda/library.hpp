@@ -33,6 +33,10 @@ std::int64_t count_true(CudaExecutor& gpu, const void* mask, std::int64_t n);
 void positions(CudaExecutor& gpu, const void* mask, std::int64_t n, std::int64_t* out);
 void compress(CudaExecutor& gpu, const void* mask, std::int64_t n, int itemsize, const void* in, void* out);
 
+/// For a plan that has run, whose reduction is about the mean: finds which floating-point flags it raised, of "reduce",
+/// "subtract" and "square", and tells them late.
+void watch_moments(CudaExecutor& gpu, const Plan& plan);
+
 /// As DeviceBackend says; for a plan of one axis.
 std::int64_t estimate_kept(CudaExecutor& gpu, const Plan& plan);
 std::int64_t pack(CudaExecutor& gpu, const Plan& plan, std::int64_t room);
@@ -82,6 +86,9 @@ inline void launch(CudaExecutor& gpu, const LibraryKernel& k, std::int64_t block
                    std::initializer_list<const void*> args, const std::string& what, std::int64_t shared_bytes = 0) {
   launch(gpu, k, blocks, std::span(args.begin(), args.size()), what, shared_bytes);
 }
+
+/// The kernel of watch_moments().
+LibraryKernel moments_kernel(DType element, DType loop, std::int64_t kept, std::int64_t folded);
 
 /// "using S = …;" and `S join(S, S)` (or `S join(S)`) for a row of ops.def that maps a dtype to itself; float16 goes
 /// through float and is rounded.

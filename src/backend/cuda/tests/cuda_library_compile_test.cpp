@@ -64,6 +64,8 @@ std::vector<LibraryKernel> one_of_each() {
     k.push_back(look_kernel(t));
     k.back().head += define("AXES", 2);
   }
+  for (const DType t : {DType::float16, DType::float32, DType::float64})
+    k.push_back(moments_kernel(t, t == DType::float64 ? t : DType::float32, 1, 2));
   return k;
 }
 
