@@ -80,10 +80,8 @@ std::vector<std::uint8_t> bytes_of(Stream& g, std::int64_t n) {
   if (n < 0) value_error("bytes", "the number of bytes must not be negative; got " + std::to_string(n));
   if (n >= 1 << 20) graph::begin_long_work();
   std::vector<std::uint8_t> out(static_cast<std::size_t>(n));
-  endable(g.bits(), [&] {
-    if (n == 0) g.bytes(0, out.data());  // takes a word, as NumPy's
-    interrupt::polled(out.size(), [&](std::size_t from, std::size_t to) { g.bytes(to - from, out.data() + from); });
-  });
+  in_pieces(g.bits(), out.size(), out.data(),  // no bytes at all take a word, as NumPy's
+            [&](std::size_t k, std::uint8_t* to) { g.bytes(k, to); });
   return out;
 }
 

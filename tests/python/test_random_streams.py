@@ -153,7 +153,7 @@ def test_other_types_come_back_as_numpys():
         assert list(ours.choice(words, 9)) == list(theirs.choice(words, 9))
         assert ours.choice(words) == theirs.choice(words)
         for _ in range(5):
-            for n in (0, 1, 4, 7, 1000):
+            for n in (0, 1, 4, 7, 1000, (1 << 21) + 3):
                 assert ours.bytes(n) == theirs.bytes(n)
 
 
