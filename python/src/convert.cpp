@@ -1,5 +1,6 @@
 // Python objects to dtypes, shapes, numbers and arrays, and back, by NumPy's rules.
 #include "binding.hpp"
+#include "core/visit.hpp"
 #include "galop/create.hpp"
 #include "graph/build.hpp"
 #include "graph/small.hpp"
@@ -156,43 +157,19 @@ namespace {
 
 /// The value that `p` points at, of dtype t.
 scalar load(DType t, const void* p) {
-  auto read = [p]<class T>(T) { return *static_cast<const T*>(p); };
-  switch (t) {
-    case DType::bool_:
-      return scalar(read(std::uint8_t{}) != 0);
-    case DType::int8:
-      return scalar(read(std::int8_t{}));
-    case DType::int16:
-      return scalar(read(std::int16_t{}));
-    case DType::int32:
-      return scalar(read(std::int32_t{}));
-    case DType::int64:
-      return scalar(read(std::int64_t{}));
-    case DType::uint8:
-      return scalar(read(std::uint8_t{}));
-    case DType::uint16:
-      return scalar(read(std::uint16_t{}));
-    case DType::uint32:
-      return scalar(read(std::uint32_t{}));
-    case DType::uint64:
-      return scalar(read(std::uint64_t{}));
-    case DType::float16: {
-      double v;
-      PyArray_Descr* half = reinterpret_cast<PyArray_Descr*>(dtype_object(DType::float16));
-      nb::object o = nb::steal(checked(PyArray_Scalar(const_cast<void*>(p), half, nullptr)));
-      v = PyFloat_AsDouble(o.ptr());
-      return scalar(v);
+  return visit_dtype(t, [&]<class T>(std::type_identity<T>) {
+    if constexpr (std::is_same_v<T, bool>) {
+      return scalar(*static_cast<const std::uint8_t*>(p) != 0);
+    } else if constexpr (std::is_same_v<T, half>) {
+      auto* const type = reinterpret_cast<PyArray_Descr*>(dtype_object(DType::float16));
+      const nb::object o = nb::steal(checked(PyArray_Scalar(const_cast<void*>(p), type, nullptr)));
+      return scalar(PyFloat_AsDouble(o.ptr()));
+    } else if constexpr (is_complex(dtype_of<T>)) {
+      return scalar(std::complex<double>(*static_cast<const T*>(p)));
+    } else {
+      return scalar(*static_cast<const T*>(p));
     }
-    case DType::float32:
-      return scalar(read(float{}));
-    case DType::float64:
-      return scalar(read(double{}));
-    case DType::complex64:
-      return scalar(std::complex<double>(read(std::complex<float>{})));
-    case DType::complex128:
-      return scalar(read(std::complex<double>{}));
-  }
-  return scalar(false);
+  });
 }
 
 /// NumPy's scalar as its value and dtype.

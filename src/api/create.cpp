@@ -9,6 +9,7 @@
 #include "api/checks.hpp"
 #include "api/layout.hpp"
 #include "core/view.hpp"
+#include "core/visit.hpp"
 #include "galop/reduce.hpp"
 #include "galop/ufunc.hpp"
 #include "graph/build.hpp"
@@ -121,21 +122,9 @@ array ramp(std::int64_t n, const scalar& start, const scalar& next, DType t) {
   start.store(t, first);
   if (n <= 1) return graph::fill({n}, t, first);
   next.store(t, second);
-  auto in = [&]<class T>(std::type_identity<T>) { return ramp_in(n, read<T>(t, first), read<T>(t, second)); };
-  switch (t) {
-    case DType::float16:
-      return graph::cast(in(std::type_identity<float>()), t);
-    case DType::float32:
-      return in(std::type_identity<float>());
-    case DType::float64:
-      return in(std::type_identity<double>());
-    case DType::complex64:
-      return in(std::type_identity<std::complex<float>>());
-    case DType::complex128:
-      return in(std::type_identity<std::complex<double>>());
-    default:
-      break;
-  }
+  const auto in = [&]<class T>(std::type_identity<T>) { return ramp_in(n, read<T>(t, first), read<T>(t, second)); };
+  if (t == DType::float16) return graph::cast(in(std::type_identity<float>()), t);
+  if (is_inexact(t)) return visit_floating(t, in, [] { return array(); });
   const auto x = static_cast<std::uint64_t>(read<std::int64_t>(t, first));
   const auto y = static_cast<std::uint64_t>(read<std::int64_t>(t, second));
   array r = graph::iota({n}, {static_cast<std::int64_t>(y - x)}, static_cast<std::int64_t>(x));

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <limits>
 
+#include "core/visit.hpp"
 #include "galop/array.hpp"
 
 namespace galop {
@@ -74,36 +75,18 @@ void scalar::store(DType t, void* to) const {
                     std::to_string(value_.real()) + (value_.imag() < 0 ? "" : "+") + std::to_string(value_.imag()) +
                     "j");
   const std::complex<double> v = number();
-  switch (t) {
-    case DType::bool_:
-      return put(v != 0.0, to);
-    case DType::int8:
-      return store_as<std::int8_t>(*this, t, to);
-    case DType::int16:
-      return store_as<std::int16_t>(*this, t, to);
-    case DType::int32:
-      return store_as<std::int32_t>(*this, t, to);
-    case DType::int64:
-      return store_as<std::int64_t>(*this, t, to);
-    case DType::uint8:
-      return store_as<std::uint8_t>(*this, t, to);
-    case DType::uint16:
-      return store_as<std::uint16_t>(*this, t, to);
-    case DType::uint32:
-      return store_as<std::uint32_t>(*this, t, to);
-    case DType::uint64:
-      return store_as<std::uint64_t>(*this, t, to);
-    case DType::float16:
-      return put(half_bits(v.real()), to);
-    case DType::float32:
-      return put(static_cast<float>(v.real()), to);
-    case DType::float64:
-      return put(v.real(), to);
-    case DType::complex64:
-      return put(std::complex<float>(static_cast<float>(v.real()), static_cast<float>(v.imag())), to);
-    case DType::complex128:
-      return put(v, to);
-  }
+  visit_dtype(t, [&]<class T>(std::type_identity<T>) {
+    if constexpr (std::is_same_v<T, bool>)
+      put(v != 0.0, to);
+    else if constexpr (std::is_same_v<T, half>)
+      put(half_bits(v.real()), to);
+    else if constexpr (is_integer(dtype_of<T>))
+      store_as<T>(*this, t, to);
+    else if constexpr (is_complex(dtype_of<T>))
+      put(T(v), to);
+    else
+      put(static_cast<T>(v.real()), to);
+  });
 }
 
 }  // namespace galop

@@ -7,6 +7,7 @@
 
 #include "core/interrupt.hpp"
 #include "core/view.hpp"
+#include "core/visit.hpp"
 #include "galop/engine.hpp"
 #include "graph/build.hpp"
 #include "graph/place.hpp"
@@ -19,22 +20,7 @@ constexpr std::int64_t kLongSearch = 1 << 18;  // elements
 
 // A copy of so many bytes as an element has, without a call.
 inline void copy_element(void* to, const void* from, int bytes) {
-  switch (bytes) {
-    case 1:
-      std::memcpy(to, from, 1);
-      return;
-    case 2:
-      std::memcpy(to, from, 2);
-      return;
-    case 4:
-      std::memcpy(to, from, 4);
-      return;
-    case 8:
-      std::memcpy(to, from, 8);
-      return;
-    default:
-      std::memcpy(to, from, 16);
-  }
+  visit_itemsize(bytes, [&](auto size) { std::memcpy(to, from, size); });
 }
 
 constexpr std::int64_t kUsual = 8;  // bytes of the elements that `eager_below` counts; there may be more shorter ones

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/view.hpp"
+#include "core/visit.hpp"
 #include "galop/error.hpp"
 #include "graph/build.hpp"
 
@@ -148,26 +149,16 @@ class Parser {
   std::size_t at_ = 0;
 };
 
-template <class T>
-void swap_all(char* p, std::int64_t n) {
-  for (std::int64_t i = 0; i < n; ++i)
-    std::reverse(p + i * std::int64_t{sizeof(T)}, p + (i + 1) * std::int64_t{sizeof(T)});
-}
-
 // To the processor's byte order, and bools to 0 and 1.
 void mend(const NpyHeader& h, char* p) {
   const std::int64_t bytes = h.bytes();
   if (h.dtype == DType::bool_)
     for (std::int64_t i = 0; i < bytes; ++i) p[i] = p[i] != 0;
   if (!h.swapped) return;
-  switch (itemsize(real_dtype(h.dtype))) {
-    case 2:
-      return swap_all<std::uint16_t>(p, bytes / 2);
-    case 4:
-      return swap_all<std::uint32_t>(p, bytes / 4);
-    default:
-      return swap_all<std::uint64_t>(p, bytes / 8);
-  }
+  visit_itemsize(itemsize(real_dtype(h.dtype)), [&](auto size) {
+    if constexpr (size <= 8)
+      for (char* const end = p + bytes; p < end; p += size) std::reverse(p, p + size);
+  });
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/interrupt.hpp"
+#include "core/visit.hpp"
 #include "random/bounded.hpp"
 #include "random/errors.hpp"
 
@@ -116,16 +117,9 @@ void fill_each(S& stream, const Bounds* bounds, Method method, std::size_t n, U*
 // body(pointer to unsigned numbers of the type's width).
 template <class Body>
 void by_width(std::size_t size, void* out, Body&& body) {
-  switch (size) {
-    case 1:
-      return body(static_cast<std::uint8_t*>(out));
-    case 2:
-      return body(static_cast<std::uint16_t*>(out));
-    case 4:
-      return body(static_cast<std::uint32_t*>(out));
-    default:
-      return body(static_cast<std::uint64_t*>(out));
-  }
+  visit_itemsize(static_cast<std::int64_t>(size), [&](auto bytes) {
+    if constexpr (bytes <= 8) body(static_cast<Word<bytes>*>(out));
+  });
 }
 
 }  // namespace

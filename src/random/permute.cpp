@@ -6,6 +6,8 @@
 #include <cstring>
 #include <numeric>
 
+#include "core/visit.hpp"
+
 namespace galop::random {
 namespace {
 
@@ -38,20 +40,12 @@ template <class G>
 void shuffle(G& g, std::size_t n, std::size_t item_size, std::ptrdiff_t stride, void* data) {
   auto* bytes = static_cast<std::byte*>(data);
   draw(g, n / 2, [=](auto& stream) {
-    switch (item_size) {
-      case 1:
-        return shuffle_sized<1>(stream, n, stride, bytes);
-      case 2:
-        return shuffle_sized<2>(stream, n, stride, bytes);
-      case 4:
-        return shuffle_sized<4>(stream, n, stride, bytes);
-      case 8:
-        return shuffle_sized<8>(stream, n, stride, bytes);
-      case 16:
-        return shuffle_sized<16>(stream, n, stride, bytes);
-      default:
-        return shuffle_any(stream, n, item_size, stride, bytes);
-    }
+    visit_size(static_cast<std::int64_t>(item_size), [&](auto size) {
+      if constexpr (size > 0)
+        shuffle_sized<size>(stream, n, stride, bytes);
+      else
+        shuffle_any(stream, n, item_size, stride, bytes);
+    });
   });
 }
 

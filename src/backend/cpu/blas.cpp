@@ -17,6 +17,7 @@
 #include "backend/cpu/openblas.hpp"
 #include "backend/cpu/threads.hpp"
 #include "core/interrupt.hpp"
+#include "core/visit.hpp"
 
 namespace galop::cpu {
 namespace {
@@ -363,23 +364,13 @@ void gemm(DType t, int64_t m, int64_t n, int64_t k, const MatrixRef& a, const Ma
   if (m == 0 || n == 0) return;
   std::uint8_t hardware = 0;
   std::uint8_t* const watch = flags ? &hardware : nullptr;
-  switch (t) {
-    case DType::float32:
-      gemm_of<float>(m, n, k, a, b, c, watch);
-      break;
-    case DType::float64:
-      gemm_of<double>(m, n, k, a, b, c, watch);
-      break;
-    case DType::complex64:
-      gemm_of<std::complex<float>>(m, n, k, a, b, c, watch);
-      break;
-    case DType::complex128:
-      gemm_of<std::complex<double>>(m, n, k, a, b, c, watch);
-      break;
-    default:
-      plain_gemm(t, m, n, k, a, b, c);
-      if (t == DType::float16) hardware = faults::kOverflow | faults::kInvalid;  // rounded without the processor's help
-  }
+  visit_floating(
+      t, [&]<class T>(std::type_identity<T>) { gemm_of<T>(m, n, k, a, b, c, watch); },
+      [&] {
+        plain_gemm(t, m, n, k, a, b, c);
+        // Rounded without the processor's help.
+        if (t == DType::float16) hardware = faults::kOverflow | faults::kInvalid;
+      });
   if (flags && hardware != 0) *flags |= product_flags(t, m, n, k, a, b, c, hardware);
 }
 
@@ -413,19 +404,13 @@ void matmul(DType t, std::span<const int64_t> batch, int64_t m, int64_t n, int64
 }
 
 void dot(DType t, int64_t n, const void* x, int64_t sx, const void* y, int64_t sy, void* out) {
-  const auto put = [out](const auto& sum) { std::memcpy(out, &sum, sizeof sum); };
-  switch (t) {
-    case DType::float32:
-      return put(dot_of<float>(n, x, sx, y, sy));
-    case DType::float64:
-      return put(dot_of<double>(n, x, sx, y, sy));
-    case DType::complex64:
-      return put(dot_of<std::complex<float>>(n, x, sx, y, sy));
-    case DType::complex128:
-      return put(dot_of<std::complex<double>>(n, x, sx, y, sy));
-    default:
-      return plain_dot(t, n, x, sx, y, sy, out);
-  }
+  visit_floating(
+      t,
+      [&]<class T>(std::type_identity<T>) {
+        const auto sum = dot_of<T>(n, x, sx, y, sy);
+        std::memcpy(out, &sum, sizeof sum);
+      },
+      [&] { plain_dot(t, n, x, sx, y, sy, out); });
 }
 
 BlasLibrary blas_library() {

@@ -17,6 +17,7 @@
 #include "backend/cpu/search.hpp"
 #include "backend/cpu/threads.hpp"
 #include "core/interrupt.hpp"
+#include "core/visit.hpp"
 
 namespace galop {
 namespace cpu {
@@ -24,22 +25,11 @@ namespace {
 
 /// Fills `to` with n copies of an item.
 void repeat(char* to, const void* item, int size, std::int64_t n) {
-  const auto fill = [&]<class T>(T v) {
+  visit_itemsize(size, [&](auto bytes) {
+    Word<bytes> v;
     std::memcpy(&v, item, sizeof v);
-    for (std::int64_t i = 0; i < n; ++i) std::memcpy(to + i * static_cast<std::int64_t>(sizeof v), &v, sizeof v);
-  };
-  switch (size) {
-    case 1:
-      return fill(std::uint8_t{});
-    case 2:
-      return fill(std::uint16_t{});
-    case 4:
-      return fill(std::uint32_t{});
-    case 8:
-      return fill(std::uint64_t{});
-    default:
-      return fill(std::array<std::uint64_t, 2>{});
-  }
+    for (std::int64_t i = 0; i < n; ++i) std::memcpy(to + i * bytes, &v, sizeof v);
+  });
 }
 
 Watched watched_cast(DType from, DType to) {

@@ -8,6 +8,7 @@
 #include "backend/cpu/threads.hpp"
 #include "core/interrupt.hpp"
 #include "core/view.hpp"
+#include "core/visit.hpp"
 #include "galop/engine.hpp"
 #include "galop/error.hpp"
 
@@ -74,18 +75,7 @@ void copy_run(int size, char* to, std::int64_t to_step, const char* from, std::i
     std::memmove(to, from, static_cast<std::size_t>(n * size));
     return;
   }
-  switch (size) {
-    case 1:
-      return copy_strided<1>(to, to_step, from, from_step, n);
-    case 2:
-      return copy_strided<2>(to, to_step, from, from_step, n);
-    case 4:
-      return copy_strided<4>(to, to_step, from, from_step, n);
-    case 8:
-      return copy_strided<8>(to, to_step, from, from_step, n);
-    default:
-      return copy_strided<16>(to, to_step, from, from_step, n);
-  }
+  visit_itemsize(size, [&](auto item) { copy_strided<item>(to, to_step, from, from_step, n); });
 }
 
 Program::Program(const Plan& plan) : plan_(plan) {

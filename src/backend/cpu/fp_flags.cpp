@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "backend/cpu/scalar_math.hpp"
+#include "core/visit.hpp"
 
 namespace galop::cpu {
 namespace {
@@ -102,16 +103,16 @@ std::uint8_t of_halves(const T* x, int step, const std::uint16_t* r, std::int64_
 std::uint8_t of_halves(const void* x, DType from, const std::uint16_t* r, std::int64_t n, bool underflow) {
   const bool any = underflow || std::any_of(r, r + n, [](std::uint16_t h) { return (h & 0x7fff) == 0x7c00; });
   if (!any) return 0;
-  switch (from) {
-    case DType::float32:
-    case DType::complex64:
-      return of_halves(static_cast<const float*>(x), is_complex(from) ? 2 : 1, r, n, underflow);
-    case DType::float64:
-    case DType::complex128:
-      return of_halves(static_cast<const double*>(x), is_complex(from) ? 2 : 1, r, n, underflow);
-    default:  // integers
-      return std::any_of(r, r + n, [](std::uint16_t h) { return (h & 0x7fff) == 0x7c00; }) ? kOverflow : 0;
-  }
+  const auto floating = [&]<class T>(std::type_identity<T>) {
+    if constexpr (is_complex(dtype_of<T>))
+      return of_halves(static_cast<const typename T::value_type*>(x), 2, r, n, underflow);
+    else
+      return of_halves(static_cast<const T*>(x), 1, r, n, underflow);
+  };
+  const auto integers = [&] {
+    return std::any_of(r, r + n, [](std::uint16_t h) { return (h & 0x7fff) == 0x7c00; }) ? kOverflow : std::uint8_t{0};
+  };
+  return visit_floating(from, floating, integers);
 }
 
 template <class T>
@@ -128,23 +129,12 @@ std::uint8_t of_integers(Op op, DType t, const void* x, const void* y, std::int6
   std::uint8_t flags = kernels().truth[0][dtype](y, n).last ? kDivide : 0;
   if (kind(t) != 'i' || (op != Op::floor_divide && op != Op::divmod)) return flags;
   // The least number, which most arrays have not, divided by -1.
-  const auto test = [&]<class T>(T least) {
+  visit_itemsize(itemsize(t), [&](auto size) {
+    using T = std::make_signed_t<Word<std::min<int>(size, 8)>>;
+    T least;
     std::memcpy(&least, static_cast<const T*>(x) + kernels().extreme[0][dtype](x, n).at, sizeof least);
     if (least == std::numeric_limits<T>::min() && leaves_range<T>(x, y, n)) flags |= kOverflow;
-  };
-  switch (t) {
-    case DType::int8:
-      test(std::int8_t{});
-      break;
-    case DType::int16:
-      test(std::int16_t{});
-      break;
-    case DType::int32:
-      test(std::int32_t{});
-      break;
-    default:
-      test(std::int64_t{});
-  }
+  });
   return flags;
 }
 
@@ -196,18 +186,16 @@ std::uint8_t run_piece(const Watched& w, void* const* out, const void* const* in
   std::uint8_t flags = 0;
   if (w.result == DType::float16)
     return of_halves(in[0], w.loop, static_cast<const std::uint16_t*>(out[0]), n, underflow);
-  if (w.loop == DType::complex64)
-    return of_modulus(static_cast<const std::complex<float>*>(in[0]), static_cast<const float*>(out[0]), n);
-  if (w.loop == DType::complex128)
-    return of_modulus(static_cast<const std::complex<double>*>(in[0]), static_cast<const double*>(out[0]), n);
-  for (int k = 0; k < (w.op == Op::divmod ? 2 : 1); ++k) {
-    if (w.loop == DType::float32)
-      flags |= of_results(w.op, static_cast<const float*>(in[0]), two ? static_cast<const float*>(in[1]) : nullptr,
-                          static_cast<const float*>(out[k]), n, underflow);
-    else
-      flags |= of_results(w.op, static_cast<const double*>(in[0]), two ? static_cast<const double*>(in[1]) : nullptr,
-                          static_cast<const double*>(out[k]), n, underflow);
-  }
+  const auto floating = [&]<class T>(std::type_identity<T>) {
+    const auto *x = static_cast<const T*>(in[0]), *y = two ? static_cast<const T*>(in[1]) : nullptr;
+    if constexpr (is_complex(dtype_of<T>)) {
+      flags |= of_modulus(x, static_cast<const typename T::value_type*>(out[0]), n);
+    } else {
+      for (int k = 0; k < (w.op == Op::divmod ? 2 : 1); ++k)
+        flags |= of_results(w.op, x, y, static_cast<const T*>(out[k]), n, underflow);
+    }
+  };
+  visit_floating(w.loop, floating, [] {});
   return flags;
 }
 

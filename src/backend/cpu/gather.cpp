@@ -8,6 +8,7 @@
 
 #include "backend/cpu/threads.hpp"
 #include "core/interrupt.hpp"
+#include "core/visit.hpp"
 
 namespace galop::cpu {
 namespace {
@@ -116,20 +117,7 @@ void dispatch(const Blocks& b) {
   for (std::int64_t d : b.shape)
     if (d == 0) return;
   Shape shape(b);
-  switch (shape.run) {
-    case 1:
-      return move_all<to_packed, 1>(b, shape);
-    case 2:
-      return move_all<to_packed, 2>(b, shape);
-    case 4:
-      return move_all<to_packed, 4>(b, shape);
-    case 8:
-      return move_all<to_packed, 8>(b, shape);
-    case 16:
-      return move_all<to_packed, 16>(b, shape);
-    default:
-      return move_all<to_packed, 0>(b, shape);
-  }
+  visit_size(shape.run, [&](auto run) { move_all<to_packed, run>(b, shape); });
 }
 
 /// Eight bytes of a mask, each 0 or 1: memory from outside may hold other bytes for true.
@@ -254,18 +242,7 @@ void compress(const void* mask, std::int64_t n, int itemsize, const void* in, vo
   auto* m = static_cast<const std::uint8_t*>(mask);
   auto* from = static_cast<const char*>(in);
   auto* to = static_cast<char*>(out);
-  switch (itemsize) {
-    case 1:
-      return compress_items<1>(m, n, from, to);
-    case 2:
-      return compress_items<2>(m, n, from, to);
-    case 4:
-      return compress_items<4>(m, n, from, to);
-    case 8:
-      return compress_items<8>(m, n, from, to);
-    default:
-      return compress_items<16>(m, n, from, to);
-  }
+  visit_itemsize(itemsize, [&](auto item) { compress_items<item>(m, n, from, to); });
 }
 
 }  // namespace galop::cpu

@@ -14,6 +14,7 @@
 #include "backend/cpu/matmul_plain.hpp"
 #include "backend/cpu/memory.hpp"
 #include "backend/cpu/threads.hpp"
+#include "core/visit.hpp"
 
 #ifndef GALOP_CPU_MATMUL_PLAIN_ONCE
 #define GALOP_CPU_MATMUL_PLAIN_ONCE
@@ -59,10 +60,8 @@ struct Wrapping {
   static S store(C x) { return static_cast<S>(x); }
   static C step(C sum, C x, C y) { return static_cast<C>(sum + static_cast<C>(x * y)); }
 };
-using Int8 = Wrapping<std::uint8_t, std::uint16_t>;  // no vector multiplies bytes
-using Int16 = Wrapping<std::uint16_t, std::uint16_t>;
-using Int32 = Wrapping<std::uint32_t, std::uint32_t>;
-using Int64 = Wrapping<std::uint64_t, std::uint64_t>;
+template <int kSize>
+using Int = Wrapping<Word<kSize>, Word<std::max(kSize, 2)>>;  // no vector multiplies bytes
 
 struct Bool {
   using Stored = std::uint8_t;
@@ -83,6 +82,15 @@ struct Half {
   static std::uint16_t store(float x) { return to_half(x); }
   static float step(float sum, float x, float y) { return sum + x * y; }
 };
+
+/// f(std::type_identity<P>()) for how a bool, a float16 or an integer is multiplied.
+template <class F>
+[[gnu::always_inline]] inline decltype(auto) visit_plain(DType t, F&& f) {
+  if (t == DType::bool_) return f(std::type_identity<Bool>());
+  if (t == DType::float16) return f(std::type_identity<Half>());
+  return visit_itemsize(
+      itemsize(t), [&](auto size) -> decltype(auto) { return f(std::type_identity<Int<std::min<int>(size, 8)>>()); });
+}
 
 template <class P>
 typename P::Computed load_at(const char* at) {
@@ -191,24 +199,7 @@ using Tile = void (*)(std::int64_t, std::int64_t, std::int64_t, const MatrixRef&
                       void*);
 
 Tile tile_of(DType t) {
-  switch (t) {
-    case DType::bool_:
-      return tile<Bool>;
-    case DType::float16:
-      return tile<Half>;
-    default:
-      break;
-  }
-  switch (itemsize(t)) {
-    case 1:
-      return tile<Int8>;
-    case 2:
-      return tile<Int16>;
-    case 4:
-      return tile<Int32>;
-    default:
-      return tile<Int64>;
-  }
+  return visit_plain(t, []<class P>(std::type_identity<P>) -> Tile { return tile<P>; });
 }
 
 }  // namespace
@@ -234,18 +225,7 @@ void dot_of(std::int64_t n, const void* x, std::int64_t sx, const void* y, std::
 }  // namespace
 
 void plain_dot(DType t, std::int64_t n, const void* x, std::int64_t sx, const void* y, std::int64_t sy, void* out) {
-  if (t == DType::bool_) return dot_of<Bool>(n, x, sx, y, sy, out);
-  if (t == DType::float16) return dot_of<Half>(n, x, sx, y, sy, out);
-  switch (itemsize(t)) {
-    case 1:
-      return dot_of<Int8>(n, x, sx, y, sy, out);
-    case 2:
-      return dot_of<Int16>(n, x, sx, y, sy, out);
-    case 4:
-      return dot_of<Int32>(n, x, sx, y, sy, out);
-    default:
-      return dot_of<Int64>(n, x, sx, y, sy, out);
-  }
+  visit_plain(t, [&]<class P>(std::type_identity<P>) { dot_of<P>(n, x, sx, y, sy, out); });
 }
 
 void plain_gemm(DType t, std::int64_t m, std::int64_t n, std::int64_t k, const MatrixRef& a, const MatrixRef& b,

@@ -7,6 +7,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/visit.hpp"
+
 namespace galop::cpu {
 namespace {
 
@@ -118,87 +120,41 @@ void gather_items(char* to, const char* from, std::int64_t blocks, std::int64_t 
   }
 }
 
-template <class T>
-RowFold either(bool sum) {
-  return sum ? fold_up_to_four<T, true> : fold_up_to_four<T, false>;
-}
-
 }  // namespace
 
 void gather_rows(void* to, const void* from, std::int64_t blocks, std::int64_t rows, std::int64_t width,
                  std::int64_t size) {
   auto* out = static_cast<char*>(to);
   const auto* in = static_cast<const char*>(from);
-  switch (size) {
-    case 1:
-      return gather_items<1>(out, in, blocks, rows, width);
-    case 2:
-      return gather_items<2>(out, in, blocks, rows, width);
-    case 4:
-      return gather_items<4>(out, in, blocks, rows, width);
-    case 8:
-      return gather_items<8>(out, in, blocks, rows, width);
-    default:
-      return gather_items<16>(out, in, blocks, rows, width);
-  }
+  visit_itemsize(size, [&](auto item) { gather_items<item>(out, in, blocks, rows, width); });
 }
 
 RowFold row_fold(Op op, DType t) {
   const bool sum = op == Op::add;
   if (!sum && op != Op::multiply) return nullptr;
-  switch (t) {
-    case DType::int32:
-      return either<std::int32_t>(sum);
-    case DType::int64:
-      return either<std::int64_t>(sum);
-    case DType::uint32:
-      return either<std::uint32_t>(sum);
-    case DType::uint64:
-      return either<std::uint64_t>(sum);
-    case DType::float32:
-      return either<float>(sum);
-    case DType::float64:
-      return either<double>(sum);
-    case DType::complex64:
-      return sum ? sum_complex_rows<float> : nullptr;
-    case DType::complex128:
-      return sum ? sum_complex_rows<double> : nullptr;
-    default:
+  return visit_dtype(t, [&]<class T>(std::type_identity<T>) -> RowFold {
+    if constexpr (std::is_same_v<T, half> || sizeof(T) < 4)
       return nullptr;
-  }
+    else if constexpr (is_complex(dtype_of<T>))
+      return sum ? sum_complex_rows<typename T::value_type> : nullptr;
+    else
+      return sum ? fold_up_to_four<T, true> : fold_up_to_four<T, false>;
+  });
 }
 
 NarrowFold narrow_fold(Op op, DType t, std::int64_t width) {
   if (op != Op::add || width > kNarrow) return nullptr;
   const auto i = static_cast<std::size_t>(width - 1);
-  switch (t) {
-    case DType::float32:
-      return kNarrowSums<float>[i];
-    case DType::float64:
-      return kNarrowSums<double>[i];
-    case DType::complex64:
-      return kNarrowSums<std::complex<float>>[i];
-    case DType::complex128:
-      return kNarrowSums<std::complex<double>>[i];
-    default:
-      return nullptr;
-  }
+  const auto sums = [&]<class T>(std::type_identity<T>) { return kNarrowSums<T>[i]; };
+  return visit_floating(t, sums, [] { return NarrowFold{}; });
 }
 
 ShortSum short_sum(Op op, DType t, std::int64_t n) {
   if (op != Op::add) return nullptr;
-  switch (t) {
-    case DType::float32:
-      return short_sums<float, 7>(n);
-    case DType::float64:
-      return short_sums<double, 7>(n);
-    case DType::complex64:
-      return short_sums<std::complex<float>, 3>(n);
-    case DType::complex128:
-      return short_sums<std::complex<double>, 3>(n);
-    default:
-      return nullptr;
-  }
+  const auto sums = [&]<class T>(std::type_identity<T>) {
+    return short_sums < T, is_complex(dtype_of<T>) ? 3 : 7 > (n);
+  };
+  return visit_floating(t, sums, [] { return ShortSum{}; });
 }
 
 }  // namespace galop::cpu
