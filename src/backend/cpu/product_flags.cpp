@@ -5,6 +5,7 @@
 #include "backend/cpu/blas.hpp"
 #include "backend/cpu/scalar_math.hpp"
 #include "core/faults.hpp"
+#include "core/visit.hpp"
 
 namespace galop::cpu {
 namespace {
@@ -72,23 +73,9 @@ std::uint8_t product_flags(DType t, int64_t m, int64_t n, int64_t k, const Matri
                            const MatrixMut& c, std::uint8_t hardware) {
   const auto underflow = static_cast<std::uint8_t>(hardware & faults::kUnderflow);
   if ((hardware & (faults::kOverflow | faults::kInvalid)) == 0) return underflow;
-  const auto of = [&] {
-    switch (t) {
-      case DType::float16:
-        return flags_of<Half>(m, n, k, a, b, c);
-      case DType::float32:
-        return flags_of<float>(m, n, k, a, b, c);
-      case DType::float64:
-        return flags_of<double>(m, n, k, a, b, c);
-      case DType::complex64:
-        return flags_of<std::complex<float>>(m, n, k, a, b, c);
-      case DType::complex128:
-        return flags_of<std::complex<double>>(m, n, k, a, b, c);
-      default:
-        return std::uint8_t{0};
-    }
-  };
-  return static_cast<std::uint8_t>(underflow | of());
+  const auto of = [&]<class T>(std::type_identity<T>) { return flags_of<T>(m, n, k, a, b, c); };
+  const auto others = [&] { return t == DType::float16 ? of(std::type_identity<Half>()) : std::uint8_t{0}; };
+  return static_cast<std::uint8_t>(underflow | visit_floating(t, of, others));
 }
 
 }  // namespace galop::cpu
