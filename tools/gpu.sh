@@ -105,7 +105,7 @@ case $what in
     # Each test a process of its own, ${SHARDS} at once, on the GPUs in turn, the longest first. Not the compiler's tests,
     # nor processes that end on purpose, nor what fills the memory; races not among 10^7 numbers.
     skip=$alone:*Compile*:*Host.*:CudaPlugin.[BF]*:CudaStrips.*:*CudaFunctions*:*Flags.*:CudaKey*:CudaCache*:CudaArchive*:CudaLibraries*
-    longest='ManyLaunches|Every|Random|Twister|Pcg64|ManyNumbers'
+    longest='ManyLaunches|Every|Random|CudaMatmul|Pcg64|ManyNumbers'
     "$tests" --gtest_list_tests --gtest_filter="${TESTS:-*}-$skip" | awk '/^[^ ]/ {suite = $1} /^ / {print suite $1}' >"$logs/names"
     for names in "$(grep -E "$longest" "$logs/names")" "$(grep -vE "$longest" "$logs/names")"; do
       for tool in ${TOOLS:-racecheck memcheck initcheck}; do

@@ -76,11 +76,14 @@ TEST_F(DrawOnGpu, Pcg64GivesTheHostsBits) {
   }
 }
 
-TEST_F(DrawOnGpu, TwisterGivesTheHostsBits) {
-  for (const DrawCase& c : draw_cases())
-    for (const std::int64_t n : {0, 1, 2, 311, 2049, 65'537})
-      for (const std::uint64_t used : {0u, 1u, 623u})
-        expect_equal(c, mt19937(static_cast<std::uint32_t>(n) + 5, used), n);
+class TwisterOnGpu : public DrawOnGpu, public testing::WithParamInterface<std::size_t> {};
+INSTANTIATE_TEST_SUITE_P(Draws, TwisterOnGpu, testing::Range<std::size_t>(0, draw_cases().size()));
+
+TEST_P(TwisterOnGpu, GivesTheHostsBits) {
+  const DrawCase c = draw_cases()[GetParam()];
+  for (const std::int64_t n : {0, 1, 2, 311, 2049, 65'537})
+    for (const std::uint64_t used : {0u, 1u, 623u})
+      expect_equal(c, mt19937(static_cast<std::uint32_t>(n) + 5, used), n);
 }
 
 TEST_F(DrawOnGpu, ManyNumbers) {

@@ -181,11 +181,15 @@ class CudaFlagsDevice : public CudaDevice {
   int wrong_ = 0;
 };
 
-TEST_F(CudaFlagsDevice, EveryRow) {
+class CudaFlagsRows : public CudaFlagsDevice, public testing::WithParamInterface<int> {};
+INSTANTIATE_TEST_SUITE_P(Shares, CudaFlagsRows, testing::Range(0, 12));
+
+TEST_P(CudaFlagsRows, All) {
   each_flagged_row([&](std::int64_t bytes) { return row_memory(bytes); },
                    [&](const Flagged& f) {
                      if (!librarys_own(f)) compare(f, kWarnDefault);
-                   });
+                   },
+                   {GetParam(), 12});
   EXPECT_EQ(wrong_, 0);
 }
 

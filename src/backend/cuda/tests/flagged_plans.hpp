@@ -109,11 +109,18 @@ inline void watch_all(Plan& plan, faults::Policy policy) {
 
 constexpr std::int64_t kFew = 61;  // elements: vectors and a rest
 
+/// One of several equal parts of a long test, so that they can be run at once.
+struct Share {
+  int index = 0, count = 1;
+  bool takes(int k) const { return k % count == index; }
+};
+
 /// Calls f(what, plan) for every row over every loop and every combination of special values; `take` gives memory.
 inline void each_flagged_row(const std::function<char*(std::int64_t)>& take,
-                             const std::function<void(const Flagged&)>& f) {
+                             const std::function<void(const Flagged&)>& f, Share share = {}) {
+  int loops = 0;
   each_loop([&](Op op, DType t) {
-    if (info(op).nin == 3) return;
+    if (info(op).nin == 3 || !share.takes(loops++)) return;
     const std::vector<DType> types = operand_types(op, t);
     const auto first = special_values(types[0]);
     const auto second = types.size() > 1 ? special_values(types[1]) : std::vector<std::pair<double, double>>{{0, 0}};
