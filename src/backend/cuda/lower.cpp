@@ -188,7 +188,7 @@ class Lowering {
     else
       fold();
     watch();
-    out_.key = key();
+    out_.key = kernel_key(plan_, out_);
     if (out_.words.size() > kMostWords)
       throw Error("[cuda] too many parameters for one kernel; got " + std::to_string(out_.words.size()) +
                   " words for " + describe(plan_));
@@ -533,44 +533,6 @@ class Lowering {
     if (exponent == 31)
       v = mantissa ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
     return h >> 15 ? -v : v;
-  }
-
-  std::string key() const {
-    std::string k = "galop-kernel-2 ";
-    const auto number = [&](std::int64_t v) { k += std::to_string(v) + ","; };
-    k += static_cast<char>(out_.kind);
-    for (const int v : {out_.vec, out_.strips, int{out_.heavy}, out_.width, out_.axes, out_.kept, out_.folded,
-                        out_.tile_axis, out_.tile, int{out_.start}, int{out_.many}})
-      number(v);
-    for (const auto* list : {&out_.operands, &out_.results}) {
-      k += list == &out_.operands ? 'i' : 'o';
-      for (const Access& a : *list) {
-        k += static_cast<char>(a.mode);
-        k += typecode(a.dtype);
-      }
-    }
-    for (const Instruction& i : plan_.tape) {
-      k += ' ';
-      k += info(i.op).name;
-      k += typecode(i.loop);
-      for (const auto r : i.in) number(r);
-      for (const auto r : i.out) number(r);
-    }
-    k += " r";
-    for (const DType t : plan_.registers) k += typecode(t);
-    for (const Output& o : plan_.outputs) number(o.reg);
-    for (const Reduction& r : plan_.reductions) {
-      k += info(r.op).name;
-      k += typecode(r.dtype);
-      number(r.reg);
-      number(r.round_to_half);
-      number(r.about_mean);
-    }
-    for (const Lowered::Watched& w : out_.watched) {
-      k += w.underflow ? 'u' : 'w';
-      number(static_cast<std::int64_t>(w.word));
-    }
-    return k;
   }
 
   const Plan& plan_;

@@ -74,6 +74,9 @@ struct Lowered {
 /// A step that is a function of float64: bound by arithmetic and the loading of constants.
 bool is_heavy(const Instruction& i);
 
+/// What the code of the kernel depends on; neither sizes nor addresses nor values.
+std::string kernel_key(const Plan& plan, const Lowered& l);
+
 /// Throws Error for a plan that no kernel can take (too many parameters).
 Lowered lower(const Plan& plan);
 
