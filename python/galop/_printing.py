@@ -1,4 +1,5 @@
-"""repr and str as NumPy prints; of a long axis only the elements that are shown are read."""
+"""repr and str as NumPy prints; of a long axis only the elements that are shown are read, and computed where
+there is no memory for all."""
 
 import numpy as np
 from numpy import get_printoptions
@@ -8,12 +9,21 @@ from ._common import core
 __all__ = ["array2string", "array_repr", "array_str"]
 
 
+def _edges(a, edge, axis):
+    if axis == a.ndim:
+        return np.asarray(a._computed().copy())
+    before = (slice(None),) * axis
+    if a.shape[axis] <= 2 * edge + 1:
+        return _edges(a, edge, axis + 1)
+    ends = [slice(edge + 1), slice(a.shape[axis] - edge, None)]
+    return np.concatenate([_edges(a[*before, end], edge, axis + 1) for end in ends], axis)
+
+
 def _shown(a, threshold, edge):
     """A NumPy array that prints like `a`, and whether that is a summary: the edges of long axes, one between."""
     if a.size <= threshold:
-        return np.asarray(a.copy()), False
-    ends = [list(range(edge + 1)) + list(range(n - edge, n)) if n > 2 * edge + 1 else list(range(n)) for n in a.shape]
-    return np.asarray(a[np.ix_(*ends)]), True
+        return np.asarray(a._computed().copy()), False
+    return _edges(a, edge, 0), True
 
 
 def array2string(a, max_line_width=None, precision=None, suppress_small=None, separator=" ", prefix="", *,
@@ -37,7 +47,7 @@ def array_repr(arr, max_line_width=None, precision=None, suppress_small=None):
     """The array as text that could make it again."""
     options = get_printoptions()
     if arr.size <= options["threshold"]:
-        return np.array_repr(np.asarray(arr.copy()), max_line_width, precision, suppress_small)
+        return np.array_repr(np.asarray(arr._computed().copy()), max_line_width, precision, suppress_small)
     text = "array(" + array2string(arr, max_line_width, precision, suppress_small, ", ", "array(", suffix=")") + ","
     more = f"shape={arr.shape}"
     if not _dtype_is_implied(arr.dtype):
@@ -51,7 +61,7 @@ def array_repr(arr, max_line_width=None, precision=None, suppress_small=None):
 def array_str(a, max_line_width=None, precision=None, suppress_small=None):
     """The elements as text."""
     if a.ndim == 0:
-        return str(np.asarray(a.copy()))
+        return str(np.asarray(a._computed().copy()))
     return array2string(a, max_line_width, precision, suppress_small)
 
 

@@ -9,6 +9,7 @@
 #include "galop/manipulate.hpp"
 
 #include "binding.hpp"
+#include "graph/part.hpp"
 #include "graph/value.hpp"
 
 namespace galop::python {
@@ -324,6 +325,7 @@ void bind_array(nb::module_& m) {
   method("copy", &copy, nb::arg("order") = "C");
   method("fill", &fill, nb::arg("value"));
   method("_view", &view_as_is);
+  method("_computed", [](nb::handle self) { return wrap_object(graph::computed(self_of(self))); });
   method("_c_contiguous", [](nb::handle self) { return self_of(self).is_c_contiguous(); });
   method("_f_contiguous", [](nb::handle self) { return self_of(self).is_f_contiguous(); });
   method("_writeable", [](nb::handle self) { return self_of(self).writeable(); });

@@ -6,6 +6,7 @@
 #include "api/checks.hpp"
 #include "core/view.hpp"
 #include "graph/build.hpp"
+#include "graph/part.hpp"
 #include "graph/small.hpp"
 #include "graph/value.hpp"
 
@@ -197,7 +198,7 @@ void array::item_into(DType t, void* to, std::int64_t i) const {
   if (t == dtype_ && (graph::on_host(*this) || cell_->value->bytes == itemsize())) {
     std::memcpy(to, static_cast<const char*>(graph::read_pointer(*this)) + place, bytes);
   } else {
-    array element = graph::cast(with_view({{}, {}, view_.offset + place}), t);
+    array element = graph::cast(graph::computed(with_view({{}, {}, view_.offset + place})), t);
     std::memcpy(to, graph::read_pointer(element), bytes);
   }
 }

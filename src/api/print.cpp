@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "galop/manipulate.hpp"
+#include "graph/part.hpp"
 
 namespace galop {
 namespace {
@@ -214,17 +215,16 @@ class Layout {
   std::size_t next_ = 0;
 };
 
-// The outermost elements of every long axis, so that a large array is not copied.
-array edges(array a, int edge) {
-  for (int i = 0; i < a.ndim(); ++i) {
-    if (a.shape()[i] <= 2 * edge) continue;
-    std::vector<index> head(size_of(i), slice()), tail(size_of(i), slice());
-    head.emplace_back(slice(edge));
-    tail.emplace_back(slice(-edge, none));
-    const array parts[] = {a.at(head), a.at(tail)};
-    a = concatenate(parts, i);
-  }
-  return a;
+// The outermost elements of every long axis, so that a large array is not copied; nor computed as a whole, where there
+// is no memory for it.
+array edges(const array& a, int edge, int axis = 0) {
+  if (axis == a.ndim()) return graph::computed(a);
+  if (a.shape()[axis] <= 2 * edge) return edges(a, edge, axis + 1);
+  std::vector<index> head(size_of(axis), slice()), tail(size_of(axis), slice());
+  head.emplace_back(slice(edge));
+  tail.emplace_back(slice(-edge, none));
+  const array parts[] = {edges(a.at(head), edge, axis + 1), edges(a.at(tail), edge, axis + 1)};
+  return concatenate(parts, axis);
 }
 
 template <class T>
@@ -297,9 +297,8 @@ void set_print_options(const print_options& o) { options_of_thread() = o; }
 std::string to_string(const array& a, const print_options& o) {
   if (a.ndim() == 0) return one(a);
   if (a.size() == 0) return "[]";
-  eval(a);
   const bool summary = a.size() > o.threshold;
-  return Layout(summary ? edges(a, o.edgeitems) : a, a.shape(), summary, o).text();
+  return Layout(summary ? edges(a, o.edgeitems) : graph::computed(a), a.shape(), summary, o).text();
 }
 
 std::string to_string(const scalar& v) {

@@ -276,7 +276,8 @@ array arg_extreme(std::string_view op, const array& a_, std::optional<int> axis,
     return kept(array(r, others, DType::int64));
   }
   if (auto r = arg_extreme_on_host(a, k, greatest)) return kept(std::move(*r));
-  if (a.ndim() == 1 && n >= 4 * kArgPiece) {
+  const graph::Value& v = *a.cell()->value;
+  if (a.ndim() == 1 && n >= 4 * kArgPiece && (v.ready() || !v.streams)) {  // else the file is read twice
     graph::force(a);
     return kept(arg_extreme_of_long(op, a, greatest));
   }

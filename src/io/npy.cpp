@@ -10,6 +10,7 @@
 #include "core/visit.hpp"
 #include "galop/error.hpp"
 #include "graph/build.hpp"
+#include "graph/part.hpp"
 
 namespace galop::io {
 namespace {
@@ -257,11 +258,18 @@ void write_npy(const array& a, const std::function<void(const void*, std::int64_
   const std::string header = npy_header(a.dtype(), a.shape(), fortran);
   write(header.data(), static_cast<std::int64_t>(header.size()));
   const array rows = fortran ? a.T() : a;
-  if (rows.is_c_contiguous()) {
-    write(graph::read_pointer(rows), rows.nbytes());
+  const void* data = nullptr;
+  try {
+    if (rows.is_c_contiguous()) data = graph::read_pointer(rows);
+  } catch (const MemoryError&) {
+    // In pieces, as below.
+  }
+  if (data) {
+    write(data, rows.nbytes());
     return;
   }
-  // Copied in pieces along the outermost axis that has more than one index, so that no second array is made.
+  // Copied, or computed, in pieces along the outermost axis that has more than one index, so that no second array is
+  // made.
   constexpr std::int64_t kPiece = 8 << 20;
   std::vector<index> parts;
   while (static_cast<int>(parts.size()) < rows.ndim() - 1 && rows.shape()[static_cast<int>(parts.size())] == 1)
@@ -271,7 +279,7 @@ void write_npy(const array& a, const std::function<void(const void*, std::int64_
                      each = std::max<std::int64_t>(1, kPiece / std::max<std::int64_t>(1, rest.nbytes() / n));
   for (std::int64_t from = 0; from < n; from += each) {
     const index part = slice(from, std::min(from + each, n));
-    const array piece = rest.at({&part, 1}).copy();
+    const array piece = graph::computed(rest.at({&part, 1})).copy();
     const array dense = piece.is_c_contiguous() ? piece : piece.ravel();
     write(graph::read_pointer(dense), dense.nbytes());
   }

@@ -39,7 +39,7 @@ std::string npy_header(DType t, const Dims& shape, bool fortran);
 Dims ordered_strides(const Dims& shape, std::int64_t itemsize, bool fortran);
 /// Saved in Fortran order, as NumPy decides.
 bool saves_fortran(const array& a);
-/// Header and values of an evaluated array, whatever its strides.
+/// Header and values of an array, whatever its strides; what there is no memory for is computed piece by piece.
 void write_npy(const array& a, const std::function<void(const void*, std::int64_t)>& write);
 
 }  // namespace galop::io

@@ -5,6 +5,7 @@
 
 #include "core/interrupt.hpp"
 #include "core/view.hpp"
+#include "galop/error.hpp"
 #include "graph/build.hpp"
 #include "io/npy.hpp"
 #include "io/write.hpp"
@@ -51,7 +52,11 @@ namespace io {
 
 array held(const array& a) {
   graph::Lock lock;
-  graph::force(a);
+  try {
+    graph::force(a);
+  } catch (const MemoryError&) {
+    // write_npy goes piece by piece then.
+  }
   auto* cell = new graph::Cell(a.cell()->value);
   cell->retain();
   return array(cell, a.view(), a.dtype(), false);

@@ -8,7 +8,8 @@
 
 namespace galop::io {
 
-/// The array evaluated, under a handle of its own: assigning to `a` as a whole meanwhile leaves it alone.
+/// The array evaluated, where there is memory for it, under a handle of its own: assigning to `a` as a whole meanwhile
+/// leaves it alone.
 array held(const array& a);
 /// A .npy file to anything that takes bytes.
 void write_npy_file(const array& a, const std::function<void(const void*, std::int64_t)>& write);

@@ -425,6 +425,14 @@ def test_files_larger_than_the_memory_stream_through(tmp_path):
     np.testing.assert_array_equal(np.load(tmp_path / "y.npy"), np.sqrt(np.arange(n)) * 2)
     assert float((tmp_path / "s.csv").read_text()) == np.arange(n, dtype=float).sum()
     assert "memory" in calc("cumsum(a)", *given, code=1, env=one, **limit)  # the limit is one
+    for text, want in [
+        ("a * 2", f"{np.arange(n) * 2.0}\n"),
+        ("y = a[::-1] + 0.5; y[3:5]", "[11999996.5 11999995.5]\n"),
+        ("r = reshape(a, (3, -1)) % 7; r[1, ::-1000000]", "[0. 6. 5. 4.]\n"),
+        ("argmax(abs(a - 6e6) < 1)", "6000000\n"),
+        ("linspace(0, 1, 5e7) * 2", f"{np.linspace(0, 1, 50_000_000) * 2}\n"),
+    ]:
+        assert calc(text, *given, env=one, **limit) == want, text
 
 
 @pytest.mark.skipif(on_devices or sanitized, reason="the limit is on the host's memory; AddressSanitizer takes more")

@@ -497,6 +497,9 @@ kept = galop.sqrt(a * 2 + b) - 1
 galop.save(folder + "/out.npy", kept)
 galop.save(folder + "/cast.npy", (a > b).astype("f4"))
 galop.save(folder + "/rows.npy", a.reshape(-1, 1024)[::-1] - a.reshape(-1, 1024).mean(axis=1)[:, None])
+galop.savez(folder + "/out.npz", kept=kept, rows=kept.reshape(-1, 1024).T)
+print(str(kept), repr(kept.reshape(-1, 1024).T), str(kept[9:4:-2]), kept[12345].item(), sep="\\n")
+print(int((a * b).argmin()), int((a + b > 1.9999).reshape(-1, 1024).argmax()))
 print(repr(float(((a - b) ** 2).sum())), repr(float(galop.std(a + b))), repr(float((a * b).max())))
 try:
     galop.eval(kept)
@@ -519,7 +522,13 @@ def test_files_stream_through_little_memory(tmp_path):
     run = subprocess.run([sys.executable, "-c", STREAM, str(tmp_path)], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     folds = f"{float(((a - b) ** 2).sum())!r} {float(np.std(a + b))!r} {float((a * b).max())!r}"
-    assert run.stdout.splitlines() == [folds, "limited"]
+    kept = np.sqrt(a * 2 + b) - 1
+    shown = [str(kept), repr(kept.reshape(-1, 1024).T), str(kept[9:4:-2]), str(kept[12345])]
+    shown.append(f"{(a * b).argmin()} {(a + b > 1.9999).argmax()}")
+    assert run.stdout == "\n".join([*shown, folds, "limited", ""])
+    with np.load(tmp_path / "out.npz") as archive:
+        assert_same(archive["kept"], kept)
+        assert_same(archive["rows"], kept.reshape(-1, 1024).T)
     assert_same(np.load(tmp_path / "out.npy"), np.sqrt(a * 2 + b) - 1)
     assert_same(np.load(tmp_path / "cast.npy"), (a > b).astype("f4"))
     rows = a.reshape(-1, 1024)
