@@ -139,7 +139,7 @@ TEST(Interrupt, WhatWritesOverMemoryGoesOnToItsEnd) {
 
 // What writes one element after the other may stop between two: each is the old one or the new one.
 TEST(Interrupt, ElementsAreWrittenWhollyOrNotAtAll) {
-  constexpr std::int64_t kFew = 50'000;
+  constexpr std::int64_t kFew = 5'000;
   const gp::array places = gp::remainder(gp::arange(kMany) * 7, kMany);  // each once
   const gp::array some = gp::arange(kFew) * 2, ones = gp::ones({kFew}), old = gp::arange(kMany) * 1.0;
   const gp::array values = (old + 1)(places), narrow = old(gp::slice(0, 2 * kFew)).astype(gp::DType::float32);
