@@ -1,11 +1,12 @@
-// Products by OpenBLAS, one serial call a piece: the pieces are cut by sizes alone, so the number of threads changes no
-// bit.
+// Products by OpenBLAS, one serial call a piece: cut by sizes alone, but for rows of a result that OpenBLAS computes
+// alike wherever the cut is, so the number of threads changes no bit.
 #include "backend/cpu/blas.hpp"
 
 #include <algorithm>
 #include <climits>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -24,11 +25,19 @@ namespace {
 
 using std::int64_t;
 
-constexpr int64_t kMaxCall = int64_t{1} << 30;     // elements along one axis of one call: OpenBLAS counts in ints
-constexpr int64_t kDepthCall = 1 << 14;            // of the inner axis: some tenths of a second of a tile
+constexpr int64_t kMaxCall = int64_t{1} << 30;  // elements along one axis of one call: OpenBLAS counts in ints
+constexpr int64_t kDepthCall = 2304;            // of the inner axis, half of it for complex: whole blocks of OpenBLAS
+constexpr int64_t kTileArea = 6 << 20;          // elements of the result of one call: with the depth, some 0.5 s
+constexpr int64_t kTileWidth = 5120;            // columns of one call at most, and
+constexpr int64_t kTileRows = 1536;             // rows that suffice: packing is a fiftieth of the work then
+constexpr int64_t kRowStep = 48;                // rows are cut at multiples of it, see row_cuts
 constexpr int64_t kSerialWork = int64_t{1} << 21;  // multiplications that one thread does before a second pays
 constexpr int64_t kDotPiece = 1 << 15;             // elements of a dot product summed by one call
 constexpr int64_t kGemvPiece = 1 << 17;            // elements of a matrix that one call of gemv reads
+
+// OpenBLAS has kernels of their own for products of up to 28 << 18 multiplications in float32 and of a million else.
+template <class T>
+constexpr int64_t least_work = std::is_same_v<T, float> ? 4 * kSerialWork : kSerialWork;
 
 template <class T>
 const BlasFunctions<T>& functions() {
@@ -233,48 +242,79 @@ void gemv(int64_t m, int64_t k, const MatrixRef& a, const void* x, int64_t sx, T
   }
 }
 
-// The edge of the tiles of an m x n result: small enough to occupy many threads, large enough that packing is a trifle.
-int64_t tile_edge(int64_t m, int64_t n) {
-  const double side = std::sqrt(static_cast<double>(m) * static_cast<double>(n) / 32);
-  return std::clamp<int64_t>((static_cast<int64_t>(std::min(side, 1e6)) + 63) / 64 * 64, 192, 768);
+using Cuts = std::vector<int64_t>;  // where pieces begin, and where the last one ends
+
+// Cuts an axis into nearly equal pieces at multiples of `step`.
+Cuts cuts_of(int64_t n, int64_t count, int64_t step) {
+  Cuts cuts;
+  for (int64_t i = 0; i < count; ++i) cuts.push_back(n / step * i / count * step);
+  cuts.push_back(n);
+  return cuts;
 }
 
-// Nearly equal pieces of at most `edge`, multiples of 16 so that OpenBLAS's own blocks stay whole.
-Pieces even_pieces(int64_t n, int64_t edge) {
-  const int64_t count = (n + edge - 1) / edge;
-  return {n, ((n + count - 1) / count + 15) / 16 * 16};
+// The squares along the diagonal of a symmetric n x n result: many threads want many, packing wants large ones.
+Cuts square_cuts(int64_t n) {
+  const int64_t edge = std::clamp<int64_t>(n / 6, 192, 768);
+  return cuts_of(n, (n + edge - 1) / edge, 16);
 }
 
-// c, row-major with `ldc` elements to the next row, = a b.
+// A call packs its whole piece of b, so wide tiles of few rows cost less than squares. Columns are cut by sizes alone,
+// since OpenBLAS's kernels round the ends of a row of theirs otherwise: for width, or where few rows leave threads
+// idle.
+Cuts column_cuts(int64_t m, int64_t n) {
+  const int64_t wanted = std::max<int64_t>(32 / std::max<int64_t>(m / (2 * kRowStep), 1), 1);
+  return cuts_of(n, std::max((n + kTileWidth - 1) / kTileWidth, std::min(wanted, std::max<int64_t>(n / 512, 1))), 16);
+}
+
+// Rows are cut by the number of threads: OpenBLAS computes a row of the result with the same bits in whichever piece of
+// this step it lies, unless a kernel for small products takes the piece, hence `least` multiplications in each.
+Cuts row_cuts(int64_t m, int64_t width, int64_t columns, int64_t depth, int64_t least) {
+  const int64_t threads = thread_count(), most = std::max(kTileRows, kTileArea / width);
+  const int64_t each = threads / std::gcd(threads, columns), rows = (m + each - 1) / each;
+  const int64_t enough = (least + width * depth - 1) / (width * depth);
+  const int64_t steps = std::max<int64_t>((enough + kRowStep - 1) / kRowStep, 2);
+  return cuts_of(m, std::clamp<int64_t>(m / (steps * kRowStep), 1, each * ((rows + most - 1) / most)), kRowStep);
+}
+
+// c, row-major with `ldc` elements to the next row, = a b. When b is a', only one half is computed, then mirrored.
 template <class T>
 void gemm_rows(int64_t m, int64_t n, int64_t k, const Operand<T>& a, const Operand<T>& b, bool symmetric, T* c,
                int64_t ldc, std::uint8_t* flags) {
   const auto& blas = functions<T>();
   const Pieces depth = depth_pieces(m * n, k);
+  const int64_t most_depth = BlasFunctions<T>::is_complex ? kDepthCall / 2 : kDepthCall;
   const bool small = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) <= kSerialWork;
-  const int64_t edge = small ? std::max({m, n, int64_t{1}}) : tile_edge(m, n);
-  const Pieces down = even_pieces(m, edge), across = even_pieces(n, edge);
-  const bool split = depth.count() > 1;
+  const bool split = depth.count() > 1;  // then there is enough to do without more pieces
+  const auto count = [](const Cuts& cuts) { return static_cast<int64_t>(cuts.size()) - 1; };
+  const auto calls = [=](int64_t deep) { return (deep + most_depth - 1) / most_depth; };
+  const Cuts across = small ? Cuts{0, n} : symmetric ? square_cuts(n) : column_cuts(m, n);
+  const Cuts down = symmetric        ? across
+                    : small || split ? Cuts{0, m}
+                                     : row_cuts(m, n / count(across), count(across), k / calls(k), least_work<T>);
   std::optional<Scratch> partial;
   if (split) partial.emplace(depth.count() * m * n * kItem<T>);
   const HardwareFlags watch(flags);
   const auto tile = [&](int64_t chunk, int) {
     const HardwareFlags watch_tile(flags);
-    const int64_t d = chunk / (down.count() * across.count());
-    const int64_t i = chunk / across.count() % down.count(), j = chunk % across.count();
+    const int64_t d = chunk / (count(down) * count(across));
+    const int64_t i = chunk / count(across) % count(down), j = chunk % count(across);
     if (symmetric && i > j) return;  // the tile above the diagonal writes here too
     T* base = split ? reinterpret_cast<T*>(partial->data()) + d * m * n : c;
     const int64_t ld = split ? n : ldc;
-    const int64_t i0 = down.begin(i), j0 = across.begin(j), rows = down.length(i), cols = across.length(j);
+    const auto length = [](const Cuts& cuts, std::size_t at) { return cuts[at + 1] - cuts[at]; };
+    const auto iu = static_cast<std::size_t>(i), ju = static_cast<std::size_t>(j);
+    const int64_t i0 = down[iu], rows = length(down, iu), j0 = across[ju], cols = length(across, ju);
     T* out = base + i0 * ld + j0;
-    for (int64_t k0 = depth.begin(d), end = k0 + depth.length(d), at = k0; at < end; at += kDepthCall) {
+    const Cuts inner = cuts_of(depth.length(d), calls(depth.length(d)), 16);
+    for (std::size_t call = 0; call + 1 < inner.size(); ++call) {
       interrupt::poll();
-      const int count = static_cast<int>(std::min(kDepthCall, end - at));
+      const int64_t at = depth.begin(d) + inner[call];
+      const int deep = static_cast<int>(length(inner, call));
       if (symmetric && i == j) {
-        blas.syrk(a.trans(), static_cast<int>(rows), count, a.at(i0, at), a.ld(), at > k0, out, static_cast<int>(ld));
+        blas.syrk(a.trans(), static_cast<int>(rows), deep, a.at(i0, at), a.ld(), call > 0, out, static_cast<int>(ld));
       } else {
-        blas.gemm(a.trans(), b.trans(), static_cast<int>(rows), static_cast<int>(cols), count, a.at(i0, at), a.ld(),
-                  b.at(at, j0), b.ld(), at > k0, out, static_cast<int>(ld));
+        blas.gemm(a.trans(), b.trans(), static_cast<int>(rows), static_cast<int>(cols), deep, a.at(i0, at), a.ld(),
+                  b.at(at, j0), b.ld(), call > 0, out, static_cast<int>(ld));
       }
     }
     if (!symmetric) return;
@@ -282,7 +322,7 @@ void gemm_rows(int64_t m, int64_t n, int64_t k, const Operand<T>& a, const Opera
     for (int64_t r = 0; r < rows; ++r)
       for (int64_t s = i == j ? r + 1 : 0; s < cols; ++s) mirror[s * ld + r] = out[r * ld + s];
   };
-  const int64_t chunks = depth.count() * down.count() * across.count();
+  const int64_t chunks = depth.count() * count(down) * count(across);
   if (small) {
     for (int64_t chunk = 0; chunk < chunks; ++chunk) tile(chunk, 0);
   } else {
@@ -392,8 +432,8 @@ void matmul(DType t, std::span<const int64_t> batch, int64_t m, int64_t n, int64
          {static_cast<const char*>(b.data) + at_b, b.row, b.col}, {static_cast<char*>(c.data) + at_c, c.row, c.col});
   };
   const double work = std::max(static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k), 1.0);
-  // Large products fill the threads one by one; many small ones are dealt out whole.
-  if (work > 64.0 * kSerialWork) {
+  // Large products, and few middling ones, fill the threads one by one; many small ones are dealt out whole.
+  if (work > 64.0 * kSerialWork || (work > 8.0 * kSerialWork && count < 4 * thread_count())) {
     for (int64_t i = 0; i < count; ++i) one(i);
     return;
   }
