@@ -247,14 +247,14 @@ using Cuts = std::vector<int64_t>;  // where pieces begin, and where the last on
 // Cuts an axis into nearly equal pieces at multiples of `step`.
 Cuts cuts_of(int64_t n, int64_t count, int64_t step) {
   Cuts cuts;
-  for (int64_t i = 0; i < count; ++i) cuts.push_back(n / step * i / count * step);
+  for (int64_t i = 0; i < count; ++i) cuts.push_back((n * i / count + step / 2) / step * step);
   cuts.push_back(n);
   return cuts;
 }
 
 // The squares along the diagonal of a symmetric n x n result: many threads want many, packing wants large ones.
 Cuts square_cuts(int64_t n) {
-  const int64_t edge = std::clamp<int64_t>(n / 6, 192, 768);
+  const int64_t edge = std::clamp<int64_t>(n / 4, 192, 1024);
   return cuts_of(n, (n + edge - 1) / edge, 16);
 }
 
@@ -272,7 +272,7 @@ Cuts row_cuts(int64_t m, int64_t width, int64_t columns, int64_t depth, int64_t 
   const int64_t threads = thread_count(), most = std::max(kTileRows, kTileArea / width);
   const int64_t each = threads / std::gcd(threads, columns), rows = (m + each - 1) / each;
   const int64_t enough = (least + width * depth - 1) / (width * depth);
-  const int64_t steps = std::max<int64_t>((enough + kRowStep - 1) / kRowStep, 2);
+  const int64_t steps = std::max<int64_t>((enough + kRowStep - 1) / kRowStep + 1, 2);
   return cuts_of(m, std::clamp<int64_t>(m / (steps * kRowStep), 1, each * ((rows + most - 1) / most)), kRowStep);
 }
 
