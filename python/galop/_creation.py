@@ -16,6 +16,7 @@ __all__ = [
 ]  # fmt: skip
 
 
+@core.quick
 @takes_device
 def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, like=None):
     """A new array of the object's values; with copy=None or False, its own memory where possible."""
@@ -23,6 +24,7 @@ def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, lik
     return a.reshape((1,) * (ndmin - a.ndim) + a.shape) if a.ndim < ndmin else a
 
 
+@core.quick
 @takes_device
 def asarray(a, dtype=None, order=None, *, copy=None, like=None):
     """The object as an array: itself, or a view of the memory of a NumPy array or buffer where the dtype allows."""
@@ -104,46 +106,55 @@ def copy(a, order="K", subok=False):
     return core.array(a, None, order)
 
 
+@core.quick
 @takes_device
 def empty(shape, dtype=None, order="C", *, like=None):
     return core.empty(shape, dtype, order)
 
 
+@core.quick
 @takes_device
 def zeros(shape, dtype=None, order="C", *, like=None):
     return core.full(shape, False, float if dtype is None else dtype, order)
 
 
+@core.quick
 @takes_device
 def ones(shape, dtype=None, order="C", *, like=None):
     return core.full(shape, True, float if dtype is None else dtype, order)
 
 
+@core.quick
 @takes_device
 def full(shape, fill_value, dtype=None, order="C", *, like=None):
     return core.full(shape, fill_value, dtype, order)
 
 
+@core.quick
 @takes_device(like=True)
 def empty_like(prototype, dtype=None, order="K", subok=True, shape=None):
     return core.empty_like(prototype, dtype, order, shape)
 
 
+@core.quick
 @takes_device(like=True)
 def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None):
     return core.full_like(a, fill_value, dtype, order, shape)
 
 
+@core.quick
 @takes_device(like=True)
 def zeros_like(a, dtype=None, order="K", subok=True, shape=None):
     return full_like(a, False, dtype, order, subok, shape)
 
 
+@core.quick
 @takes_device(like=True)
 def ones_like(a, dtype=None, order="K", subok=True, shape=None):
     return full_like(a, True, dtype, order, subok, shape)
 
 
+@core.quick
 @takes_device
 def arange(start=None, stop=None, step=1, dtype=None, *, like=None):
     """arange(stop), arange(start, stop), arange(start, stop, step): numbers from start to before stop."""

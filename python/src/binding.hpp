@@ -227,6 +227,18 @@ class Operand {
   std::optional<array> store_;
 };
 
+/// Two operands; a number takes the dtype of the array that it meets.
+struct Pair {
+  Operand x, y;
+  Pair(nb::handle a, nb::handle b) {
+    std::optional<DType> partner;
+    if (is_array(a.ptr())) partner = get(a.ptr()).dtype();
+    y.take(b.ptr(), partner);
+    if (y.is_array()) partner = y.as_array().dtype();
+    x.take(a.ptr(), partner);
+  }
+};
+
 /// Whether objects of the type deal with arrays themselves: __array_ufunc__ of their own, or a higher
 /// __array_priority__.
 bool defers_to(PyTypeObject* t);
@@ -266,6 +278,7 @@ nb::object numpy(const char* name);
 
 void bind_array(nb::module_& m);
 void bind_ufunc(nb::module_& m);
+void bind_creation(nb::module_& m);
 void bind_functions(nb::module_& m);
 void bind_interop(nb::module_& m);
 void bind_device(nb::module_& m);

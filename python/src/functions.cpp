@@ -1,4 +1,4 @@
-// The functions behind the Python package: creation, reductions, rearrangement, products, evaluation.
+// The functions behind the Python package: reductions, rearrangement, products, evaluation.
 #include "binding.hpp"
 #include "galop/create.hpp"
 #include "galop/linalg.hpp"
@@ -7,8 +7,6 @@
 namespace galop::python {
 
 namespace {
-
-DType dtype_or_float(nb::handle o) { return to_optional_dtype(o).value_or(DType::float64); }
 
 std::vector<array> to_arrays(nb::handle sequence) {
   PyObject* fast = PySequence_Fast(sequence.ptr(), "[arrays] expected a sequence of arrays");
@@ -22,83 +20,6 @@ std::vector<array> to_arrays(nb::handle sequence) {
 std::optional<int> to_optional_int(nb::handle o, const char* what) {
   if (o.is_none()) return {};
   return to_int(o.ptr(), what);
-}
-
-/// Two operands; a number takes the dtype of the array that it meets.
-struct Pair {
-  Operand x, y;
-  Pair(nb::handle a, nb::handle b) {
-    std::optional<DType> partner;
-    if (is_array(a.ptr())) partner = get(a.ptr()).dtype();
-    y.take(b.ptr(), partner);
-    if (y.is_array()) partner = y.as_array().dtype();
-    x.take(a.ptr(), partner);
-  }
-};
-
-// Creation ------------------------------------------------------------------------------------------------------------
-
-nb::object full_of(nb::handle shape, nb::handle value, nb::handle dtype, nb::handle order) {
-  Dims d = to_dims(shape.ptr(), "shape");
-  Operand v;
-  std::optional<DType> t = to_optional_dtype(dtype);
-  v.take(value.ptr(), t);
-  return wrap_object(full(d, v.arg(), t, to_order(order, Order::C)));
-}
-
-nb::object empty_like_of(nb::handle like, nb::handle dtype, nb::handle order, nb::handle shape) {
-  return wrap_object(empty_like(as_array(like.ptr()), to_optional_dtype(dtype), to_order(order, Order::K),
-                                to_optional_dims(shape, "shape")));
-}
-
-nb::object full_like_of(nb::handle like, nb::handle value, nb::handle dtype, nb::handle order, nb::handle shape) {
-  const array a = as_array(like.ptr());
-  const std::optional<DType> t = to_optional_dtype(dtype);
-  Operand v;
-  v.take(value.ptr(), t.value_or(a.dtype()));
-  return wrap_object(full_like(a, v.arg(), t, to_order(order, Order::K), to_optional_dims(shape, "shape")));
-}
-
-void bind_creation(nb::module_& m) {
-  const auto none = nb::none();
-  m.def(
-      "empty",
-      [](nb::handle shape, nb::handle dtype, nb::handle order) {
-        return wrap_object(empty(to_dims(shape.ptr(), "shape"), dtype_or_float(dtype), to_order(order, Order::C)));
-      },
-      nb::arg("shape"), nb::arg("dtype") = none, nb::arg("order") = none);
-  m.def("full", &full_of, nb::arg("shape"), nb::arg("value"), nb::arg("dtype") = none, nb::arg("order") = none);
-  m.def("empty_like", &empty_like_of, nb::arg("a"), nb::arg("dtype") = none, nb::arg("order") = none,
-        nb::arg("shape") = none);
-  m.def("full_like", &full_like_of, nb::arg("a"), nb::arg("value"), nb::arg("dtype") = none, nb::arg("order") = none,
-        nb::arg("shape") = none);
-  m.def(
-      "arange",
-      [](nb::handle start, nb::handle stop, nb::handle step, nb::handle dtype) {
-        return wrap_object(
-            arange(to_number(start.ptr()), to_number(stop.ptr()), to_number(step.ptr()), to_optional_dtype(dtype)));
-      },
-      nb::arg("start"), nb::arg("stop"), nb::arg("step"), nb::arg("dtype") = none);
-  m.def(
-      "linspace",
-      [](nb::handle start, nb::handle stop, std::int64_t num, bool endpoint, nb::handle dtype) {
-        Pair p(start, stop);
-        return wrap_object(linspace(p.x.arg(), p.y.arg(), num, endpoint, to_optional_dtype(dtype)));
-      },
-      nb::arg("start"), nb::arg("stop"), nb::arg("num"), nb::arg("endpoint"), nb::arg("dtype") = none);
-  m.def(
-      "logspace",
-      [](nb::handle start, nb::handle stop, std::int64_t num, bool endpoint, double base, nb::handle dtype) {
-        Pair p(start, stop);
-        return wrap_object(logspace(p.x.arg(), p.y.arg(), num, endpoint, base, to_optional_dtype(dtype)));
-      },
-      nb::arg("start"), nb::arg("stop"), nb::arg("num"), nb::arg("endpoint"), nb::arg("base"), nb::arg("dtype") = none);
-  m.def(
-      "eye",
-      [](std::int64_t n, nb::handle columns, std::int64_t k, nb::handle dtype) {
-        return wrap_object(eye(n, columns.is_none() ? n : nb::cast<std::int64_t>(columns), k, dtype_or_float(dtype)));
-      },
-      nb::arg("n"), nb::arg("m") = none, nb::arg("k") = 0, nb::arg("dtype") = none);
 }
 
 // Reductions ----------------------------------------------------------------------------------------------------------
@@ -357,7 +278,6 @@ void eval_all(nb::args args) {
 }  // namespace
 
 void bind_functions(nb::module_& m) {
-  bind_creation(m);
   bind_reductions(m);
   bind_manipulation(m);
   bind_products(m);

@@ -75,29 +75,6 @@ nb::dict array_interface(nb::handle self) {
   return d;
 }
 
-nb::object asarray(nb::handle o, nb::handle dtype) {
-  std::optional<DType> t = to_optional_dtype(dtype);
-  if (is_array(o.ptr()) && (!t || *t == get(o.ptr()).dtype())) return nb::borrow(o);
-  bury();
-  return wrap_object(as_array(o.ptr(), t));
-}
-
-/// A new array of the values, laid out in `order`: always a copy, and only one.
-nb::object new_array(nb::handle object, nb::handle dtype, nb::handle order_) {
-  PyObject* o = object.ptr();
-  std::optional<DType> wanted = to_optional_dtype(dtype);
-  const Order order = to_order(order_, Order::K);
-  bool shared = is_array(o) || PyArray_Check(o) || PyObject_CheckBuffer(o);
-  bool fresh = !shared && (PyList_Check(o) || PyTuple_Check(o) || to_weak(o) || PyLong_Check(o));
-  array a = as_array(o, fresh ? wanted : std::nullopt);
-  DType t = wanted.value_or(a.dtype());
-  bool in_order = order == Order::F ? a.is_f_contiguous() : a.is_c_contiguous();
-  if (fresh && t == a.dtype() && in_order) return wrap_object(std::move(a));
-  array out = empty_like(a, t, order);
-  out.assign(a);
-  return wrap_object(std::move(out));
-}
-
 /// A view of the same storage by shape and strides in bytes; nothing checks that it stays inside.
 nb::object as_strided(nb::handle o, nb::handle shape, nb::handle strides, bool writeable) {
   array a = as_array(o.ptr());
@@ -153,8 +130,6 @@ void bind_interop(nb::module_& m) {
                        nb::scope(type), nb::name("__array_ufunc__"), nb::is_method(), nb::arg("ufunc"),
                        nb::arg("method"), nb::arg("inputs"), nb::arg("kwargs"));
   m.def("array_interface", &array_interface);
-  m.def("asarray", &asarray, nb::arg("object").none(), nb::arg("dtype") = nb::none());
-  m.def("array", &new_array, nb::arg("object").none(), nb::arg("dtype") = nb::none(), nb::arg("order") = nb::none());
   m.def("as_strided", &as_strided, nb::arg("x"), nb::arg("shape") = nb::none(), nb::arg("strides") = nb::none(),
         nb::arg("writeable") = true);
   m.def("bury", &bury);

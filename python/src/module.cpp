@@ -182,6 +182,7 @@ NB_MODULE(_galop, m) {
   m.def("set_settings", &set_settings_from);
   bind_array(m);
   bind_ufunc(m);
+  bind_creation(m);
   bind_functions(m);
   bind_interop(m);
   bind_device(m);

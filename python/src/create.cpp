@@ -1,0 +1,260 @@
+// The functions behind galop.zeros and its like, and the way past Python's layer for their ordinary calls.
+#include <Python.h>
+#include <structmember.h>
+
+#include <cstddef>
+#include <string_view>
+
+#include "binding.hpp"
+#include "galop/create.hpp"
+#include "numpy_api.hpp"
+
+namespace galop::python {
+
+namespace {
+
+DType dtype_or_float(nb::handle o) { return to_optional_dtype(o).value_or(DType::float64); }
+
+nb::object asarray(nb::handle o, nb::handle dtype) {
+  std::optional<DType> t = to_optional_dtype(dtype);
+  if (is_array(o.ptr()) && (!t || *t == get(o.ptr()).dtype())) return nb::borrow(o);
+  bury();
+  return wrap_object(as_array(o.ptr(), t));
+}
+
+/// A new array of the values, laid out in `order`: always a copy, and only one.
+nb::object new_array(nb::handle object, nb::handle dtype, nb::handle order_) {
+  PyObject* o = object.ptr();
+  std::optional<DType> wanted = to_optional_dtype(dtype);
+  const Order order = to_order(order_, Order::K);
+  bool shared = is_array(o) || PyArray_Check(o) || PyObject_CheckBuffer(o);
+  bool fresh = !shared && (PyList_Check(o) || PyTuple_Check(o) || to_weak(o) || PyLong_Check(o));
+  array a = as_array(o, fresh ? wanted : std::nullopt);
+  DType t = wanted.value_or(a.dtype());
+  bool in_order = order == Order::F ? a.is_f_contiguous() : a.is_c_contiguous();
+  if (fresh && t == a.dtype() && in_order) return wrap_object(std::move(a));
+  array out = empty_like(a, t, order);
+  out.assign(a);
+  return wrap_object(std::move(out));
+}
+
+nb::object full_of(nb::handle shape, nb::handle value, nb::handle dtype, nb::handle order) {
+  Dims d = to_dims(shape.ptr(), "shape");
+  Operand v;
+  std::optional<DType> t = to_optional_dtype(dtype);
+  v.take(value.ptr(), t);
+  return wrap_object(full(d, v.arg(), t, to_order(order, Order::C)));
+}
+
+nb::object empty_like_of(nb::handle like, nb::handle dtype, nb::handle order, nb::handle shape) {
+  return wrap_object(empty_like(as_array(like.ptr()), to_optional_dtype(dtype), to_order(order, Order::K),
+                                to_optional_dims(shape, "shape")));
+}
+
+nb::object full_like_of(nb::handle like, nb::handle value, nb::handle dtype, nb::handle order, nb::handle shape) {
+  const array a = as_array(like.ptr());
+  const std::optional<DType> t = to_optional_dtype(dtype);
+  Operand v;
+  v.take(value.ptr(), t.value_or(a.dtype()));
+  return wrap_object(full_like(a, v.arg(), t, to_order(order, Order::K), to_optional_dims(shape, "shape")));
+}
+
+// Ordinary calls ------------------------------------------------------------------------------------------------------
+
+enum class Make { array, asarray, empty, zeros, ones, full, arange, empty_like, zeros_like, ones_like, full_like };
+constexpr const char* kMakeNames[] = {"array",  "asarray",    "empty",      "zeros",     "ones",     "full",
+                                      "arange", "empty_like", "zeros_like", "ones_like", "full_like"};
+
+/// A function that creates arrays. Calls with nothing but operands and a dtype are served here; all others, and those
+/// that are wrong, go to the Python function behind it, whose name, signature and documentation it bears.
+struct Maker {
+  PyObject_HEAD PyObject* function;
+  vectorcallfunc vectorcall;
+  PyObject* weak_references;
+  Make make;
+};
+
+Maker* maker(PyObject* o) { return reinterpret_cast<Maker*>(o); }
+
+/// The number as arange takes it without another word: not None, and no step of 0.
+bool counts(PyObject* o, bool step) {
+  if (PyLong_CheckExact(o) || PyFloat_CheckExact(o)) return !step || PyObject_IsTrue(o) > 0;
+  return false;
+}
+
+/// The array, or nothing where the call is not an ordinary one. `operands` come before the dtype, null where none is
+/// given.
+PyObject* make_plainly(Make make, PyObject* const* operands, Py_ssize_t count, PyObject* dtype_) {
+  const nb::handle first(operands[0]), dtype(dtype_ ? dtype_ : Py_None);
+  const auto dims = [&] { return to_dims(first.ptr(), "shape"); };
+  const auto filled = [&](bool value) { return full(dims(), scalar(value), dtype_or_float(dtype)); };
+  const auto filled_like = [&](bool value) {
+    return full_like(get(first.ptr()), scalar(value), to_optional_dtype(dtype));
+  };
+  if (make >= Make::empty_like && !(is_array(first.ptr()) && wish_of(get(first.ptr())).automatic())) return nullptr;
+  switch (make) {
+    case Make::array:
+      return new_array(first, dtype, nb::none()).release().ptr();
+    case Make::asarray:
+      return asarray(first, dtype).release().ptr();
+    case Make::empty:
+      return wrap_made([&] { return empty(dims(), dtype_or_float(dtype)); });
+    case Make::zeros:
+      return wrap_made([&] { return filled(false); });
+    case Make::ones:
+      return wrap_made([&] { return filled(true); });
+    case Make::full:
+      return full_of(first, operands[1], dtype, nb::none()).release().ptr();
+    case Make::arange: {
+      for (Py_ssize_t i = 0; i < count; ++i)
+        if (!counts(operands[i], i == 2)) return nullptr;
+      const scalar start = count > 1 ? to_number(operands[0]) : scalar(0), stop = to_number(operands[count > 1]);
+      const scalar step = count > 2 ? to_number(operands[2]) : scalar(1);
+      return wrap_made([&] { return arange(start, stop, step, to_optional_dtype(dtype)); });
+    }
+    case Make::empty_like:
+      return wrap_made([&] { return empty_like(get(first.ptr()), to_optional_dtype(dtype)); });
+    case Make::zeros_like:
+      return wrap_made([&] { return filled_like(false); });
+    case Make::ones_like:
+      return wrap_made([&] { return filled_like(true); });
+    case Make::full_like:
+      return full_like_of(first, operands[1], dtype, nb::none(), nb::none()).release().ptr();
+  }
+  return nullptr;
+}
+
+PyObject* call_maker(PyObject* self, PyObject* const* args, std::size_t flags, PyObject* names) {
+  return guarded([&]() -> PyObject* {
+    static PyObject* const kDType = checked(PyUnicode_InternFromString("dtype"));
+    const Maker& m = *maker(self);
+    const Py_ssize_t given = PyVectorcall_NARGS(flags), named = names ? PyTuple_GET_SIZE(names) : 0;
+    const bool range = m.make == Make::arange;
+    const Py_ssize_t operands = range ? given : m.make == Make::full || m.make == Make::full_like ? 2 : 1;
+    const bool fits = range ? given >= 1 && given <= 3 : given == operands || (given == operands + 1 && named == 0);
+    if (fits && (named == 0 || (named == 1 && PyTuple_GET_ITEM(names, 0) == kDType))) {
+      PyObject* dtype = given + named > operands ? args[operands] : nullptr;
+      if (PyObject* made = make_plainly(m.make, args, operands, dtype)) return made;
+    }
+    return checked(PyObject_Vectorcall(m.function, args, flags, names));
+  });
+}
+
+PyObject* maker_attribute(PyObject* self, PyObject* name) {
+  // All is the function's, its class as well, so that tools take it for one; but pickle finds it by its name.
+  const bool own = PyUnicode_CompareWithASCIIString(name, "__reduce_ex__") == 0;
+  return own ? PyObject_GenericGetAttr(self, name) : PyObject_GetAttr(maker(self)->function, name);
+}
+
+PyObject* maker_repr(PyObject* self) { return PyObject_Repr(maker(self)->function); }
+PyObject* maker_name(PyObject* self, PyObject*) {
+  return PyObject_GetAttrString(maker(self)->function, "__qualname__");
+}
+
+int traverse_maker(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(maker(self)->function);
+  Py_VISIT(Py_TYPE(self));
+  return 0;
+}
+
+int clear_maker(PyObject* self) {
+  Py_CLEAR(maker(self)->function);
+  return 0;
+}
+
+void end_maker(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  PyObject_GC_UnTrack(self);
+  if (maker(self)->weak_references) PyObject_ClearWeakRefs(self);
+  clear_maker(self);
+  PyObject_GC_Del(self);
+  Py_DECREF(type);
+}
+
+PyTypeObject* maker_type() {
+  static PyMemberDef members[] = {
+      {"__vectorcalloffset__", T_PYSSIZET, offsetof(Maker, vectorcall), READONLY, nullptr},
+      {"__weaklistoffset__", T_PYSSIZET, offsetof(Maker, weak_references), READONLY, nullptr},
+      {nullptr, 0, 0, 0, nullptr}};
+  static PyMethodDef methods[] = {{"__reduce_ex__", &maker_name, METH_O, nullptr}, {nullptr, nullptr, 0, nullptr}};
+  static PyType_Slot slots[] = {{Py_tp_call, reinterpret_cast<void*>(&PyVectorcall_Call)},
+                                {Py_tp_getattro, reinterpret_cast<void*>(&maker_attribute)},
+                                {Py_tp_repr, reinterpret_cast<void*>(&maker_repr)},
+                                {Py_tp_traverse, reinterpret_cast<void*>(&traverse_maker)},
+                                {Py_tp_clear, reinterpret_cast<void*>(&clear_maker)},
+                                {Py_tp_dealloc, reinterpret_cast<void*>(&end_maker)},
+                                {Py_tp_members, members},
+                                {Py_tp_methods, methods},
+                                {0, nullptr}};
+  static PyType_Spec spec = {"galop.function", sizeof(Maker), 0,
+                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL, slots};
+  static PyObject* const type = checked(PyType_FromSpec(&spec));
+  return reinterpret_cast<PyTypeObject*>(type);
+}
+
+/// The function, with its ordinary calls served here.
+nb::object quick(nb::handle function) {
+  const nb::object name = function.attr("__name__");
+  const std::string_view text = nb::borrow<nb::str>(name).c_str();
+  for (std::size_t i = 0; i < std::size(kMakeNames); ++i) {
+    if (text != kMakeNames[i]) continue;
+    Maker* m = PyObject_GC_New(Maker, maker_type());
+    if (!m) rethrow();
+    m->function = nb::borrow(function).release().ptr();
+    m->vectorcall = &call_maker;
+    m->weak_references = nullptr;
+    m->make = static_cast<Make>(i);
+    PyObject_GC_Track(reinterpret_cast<PyObject*>(m));
+    return nb::steal(reinterpret_cast<PyObject*>(m));
+  }
+  throw TypeError("[quick] expected a function that creates arrays; got " + std::string(text));
+}
+
+}  // namespace
+
+void bind_creation(nb::module_& m) {
+  const auto none = nb::none();
+  m.def(
+      "empty",
+      [](nb::handle shape, nb::handle dtype, nb::handle order) {
+        return wrap_object(empty(to_dims(shape.ptr(), "shape"), dtype_or_float(dtype), to_order(order, Order::C)));
+      },
+      nb::arg("shape"), nb::arg("dtype") = none, nb::arg("order") = none);
+  m.def("full", &full_of, nb::arg("shape"), nb::arg("value"), nb::arg("dtype") = none, nb::arg("order") = none);
+  m.def("empty_like", &empty_like_of, nb::arg("a"), nb::arg("dtype") = none, nb::arg("order") = none,
+        nb::arg("shape") = none);
+  m.def("full_like", &full_like_of, nb::arg("a"), nb::arg("value"), nb::arg("dtype") = none, nb::arg("order") = none,
+        nb::arg("shape") = none);
+  m.def(
+      "arange",
+      [](nb::handle start, nb::handle stop, nb::handle step, nb::handle dtype) {
+        return wrap_object(
+            arange(to_number(start.ptr()), to_number(stop.ptr()), to_number(step.ptr()), to_optional_dtype(dtype)));
+      },
+      nb::arg("start"), nb::arg("stop"), nb::arg("step"), nb::arg("dtype") = none);
+  m.def(
+      "linspace",
+      [](nb::handle start, nb::handle stop, std::int64_t num, bool endpoint, nb::handle dtype) {
+        Pair p(start, stop);
+        return wrap_object(linspace(p.x.arg(), p.y.arg(), num, endpoint, to_optional_dtype(dtype)));
+      },
+      nb::arg("start"), nb::arg("stop"), nb::arg("num"), nb::arg("endpoint"), nb::arg("dtype") = none);
+  m.def(
+      "logspace",
+      [](nb::handle start, nb::handle stop, std::int64_t num, bool endpoint, double base, nb::handle dtype) {
+        Pair p(start, stop);
+        return wrap_object(logspace(p.x.arg(), p.y.arg(), num, endpoint, base, to_optional_dtype(dtype)));
+      },
+      nb::arg("start"), nb::arg("stop"), nb::arg("num"), nb::arg("endpoint"), nb::arg("base"), nb::arg("dtype") = none);
+  m.def(
+      "eye",
+      [](std::int64_t n, nb::handle columns, std::int64_t k, nb::handle dtype) {
+        return wrap_object(eye(n, columns.is_none() ? n : nb::cast<std::int64_t>(columns), k, dtype_or_float(dtype)));
+      },
+      nb::arg("n"), nb::arg("m") = none, nb::arg("k") = 0, nb::arg("dtype") = none);
+  m.def("asarray", &asarray, nb::arg("object").none(), nb::arg("dtype") = nb::none());
+  m.def("array", &new_array, nb::arg("object").none(), nb::arg("dtype") = nb::none(), nb::arg("order") = nb::none());
+  m.def("quick", &quick);
+}
+
+}  // namespace galop::python
