@@ -35,22 +35,25 @@ scalar cast_number(const scalar& v, DType t) {
   return t == DType::uint64 ? scalar(x.item<std::uint64_t>()) : scalar(x.item<std::int64_t>());
 }
 
-array filled(std::string_view op, const Dims& shape, const scalar& v, DType t, const api::Layout& layout) {
+array filled(std::string_view op, const Dims& shape, const scalar& v, DType t, Order order,
+             const array* like = nullptr) {
   graph::Lock lock;
   check_size(op, shape, t);
+  if (order == Order::C || (like && shape.size() < 2)) return api::fill_with(shape, v, t);
+  const api::Layout layout(shape, order, like);
   return layout.view(api::fill_with(layout.allocated(), v, t));
 }
 
 /// Every element of `shape` equal to `value`, converted by the rules of a cast.
-array filled_with(std::string_view op, const Dims& shape, const arg& value, std::optional<DType> t,
-                  const api::Layout& layout) {
+array filled_with(std::string_view op, const Dims& shape, const arg& value, std::optional<DType> t, Order order,
+                  const array* like = nullptr) {
   if (!value.is_array()) {
     const scalar& v = value.as_scalar();
     const DType to = t.value_or(v.dtype());
-    return filled(op, shape, cast_number(v, to), to, layout);
+    return filled(op, shape, cast_number(v, to), to, order, like);
   }
   const array source = api::stretched(op, value.as_array(), shape);
-  array r = filled(op, shape, 0, t.value_or(source.dtype()), layout);
+  array r = filled(op, shape, 0, t.value_or(source.dtype()), order, like);
   graph::assign(r, source);
   return r;
 }
@@ -141,11 +144,11 @@ array empty(const Dims& shape, DType t, Order order) {
   return layout.view(graph::make_empty(layout.allocated(), t));
 }
 
-array zeros(const Dims& shape, DType t, Order order) { return filled("zeros", shape, 0, t, {shape, order}); }
-array ones(const Dims& shape, DType t, Order order) { return filled("ones", shape, 1, t, {shape, order}); }
+array zeros(const Dims& shape, DType t, Order order) { return filled("zeros", shape, 0, t, order); }
+array ones(const Dims& shape, DType t, Order order) { return filled("ones", shape, 1, t, order); }
 array full(const Dims& shape, const arg& value, std::optional<DType> t, Order order) {
   graph::Lock lock;
-  return filled_with("full", shape, value, t, {shape, order});
+  return filled_with("full", shape, value, t, order);
 }
 
 array empty_like(const array& a, std::optional<DType> t, Order order, std::optional<Dims> shape) {
@@ -159,16 +162,16 @@ array empty_like(const array& a, std::optional<DType> t, Order order, std::optio
 
 array zeros_like(const array& a, std::optional<DType> t, Order order, std::optional<Dims> shape) {
   const Dims& d = shape ? *shape : a.shape();
-  return filled("zeros_like", d, 0, t.value_or(a.dtype()), {d, order, &a});
+  return filled("zeros_like", d, 0, t.value_or(a.dtype()), order, &a);
 }
 array ones_like(const array& a, std::optional<DType> t, Order order, std::optional<Dims> shape) {
   const Dims& d = shape ? *shape : a.shape();
-  return filled("ones_like", d, 1, t.value_or(a.dtype()), {d, order, &a});
+  return filled("ones_like", d, 1, t.value_or(a.dtype()), order, &a);
 }
 array full_like(const array& a, const arg& value, std::optional<DType> t, Order order, std::optional<Dims> shape) {
   graph::Lock lock;
   const Dims& d = shape ? *shape : a.shape();
-  return filled_with("full_like", d, value, t.value_or(a.dtype()), {d, order, &a});
+  return filled_with("full_like", d, value, t.value_or(a.dtype()), order, &a);
 }
 
 array arange(scalar start, scalar stop, scalar step, std::optional<DType> t) {

@@ -161,8 +161,21 @@ bool quick_pair(Op op, std::span<const arg> in, std::vector<array>& results) {
 }
 
 bool quick_into(Op op, std::span<const arg> in, const array& out) {
+  if (!out.writeable() || in.empty()) return false;
+  if (in[0].is_array() && (in.size() == 1 || (in.size() == 2 && in[1].is_array()))) {
+    const DType t = out.dtype();
+    const Row& row = row_of(op, t);
+    const array& x = in[0].as_array();
+    const array* y = in.size() == 2 ? &in[1].as_array() : nullptr;
+    const bool apart = x.cell() != out.cell() && (!y || y->cell() != out.cell());
+    if (apart && row.computes && row.nout == 1 && row.nin == in.size() && row.result == t && x.dtype() == t &&
+        (!y || y->dtype() == t)) {
+      graph::Lock lock;
+      if (graph::map_small_into(op, t, x, y, out)) return true;
+    }
+  }
   Operands operands;
-  if (!out.writeable() || !take(op, in, operands)) return false;
+  if (!take(op, in, operands)) return false;
   const DType t = operands.like->dtype();
   if (out.dtype() != t || result_dtype(op, 0, t) != t) return false;
   graph::Lock lock;

@@ -312,6 +312,11 @@ array ufunc::accumulate(const array& a, int axis, std::optional<DType> dtype, co
   const DType loop = accumulation_dtype(op(), a.dtype(), dtype, out);
   check_exponents(op(), loop, a, std::uint64_t{1} << k);
   const array x = a.dtype() == loop ? a : graph::cast(a, loop);
+  if (graph::Cell* few = out || k != a.ndim() - 1 ? nullptr : graph::scan_small(op(), loop, x)) {
+    array r(few, x.shape(), loop);
+    graph::note_call_faults("accumulate", kCpu);
+    return r;
+  }
   const graph::Place place = graph::place_call({&x});
   if (a.size() >= 1 << 15) graph::begin_long_work();
   array r;
@@ -438,14 +443,18 @@ array variance(std::string_view op, const array& a, const reduce_options& o, dou
     reduce_options wide = o;
     wide.out = nullptr;
     wide.dtype = loop;
-    wide.keepdims = true;
+    // Of few elements the sum of all is computed at its call, and so is the rest over a mean without axes.
+    const bool few = !o.where && mask != 0 && mask == axis_mask(op, a, {}) && a.size() < 1 << 13;
+    if (few) wide.axis.reset();
+    wide.keepdims = !few;
     const array middle = divided_by_count(reduce_with(Op::add, op, a, wide, loop, loop), a, wide, mask, 0);
     const array distance = (a.dtype() == loop ? a : graph::cast(a, loop)) - middle;
     const array squares = is_complex(loop) ? square(distance.real()) + square(distance.imag()) : square(distance);
     reduce_options inner = wide;
-    inner.keepdims = o.keepdims;
+    inner.keepdims = o.keepdims && !few;
     inner.dtype = squared;
     total = reduce_with(Op::add, op, squares, inner, squared, squared);
+    if (few && o.keepdims) total = keep_axes(*total, a, ~std::uint64_t{0});
   }
   const array r = divided_by_count(*total, a, o, mask, ddof);
   return r.dtype() == result ? r : graph::cast(r, result);

@@ -146,7 +146,10 @@ Cell* fill_small(const Dims& shape, DType t, const void* bits) {
   if (n == 0 || wish.kind == DeviceKind::cuda) return nullptr;
   Cell* r = new_cell(shape, t, n * itemsize(t), {kCpu, wish});
   char* to = r->value->buffer->address(kCpu);
-  for (std::int64_t i = 0; i < n; ++i, to += itemsize(t)) copy_element(to, bits, itemsize(t));
+  const std::int64_t bytes = n * itemsize(t), first = std::min<std::int64_t>(n, 32);
+  for (std::int64_t i = 0; i < first; ++i) copy_element(to + i * itemsize(t), bits, itemsize(t));
+  for (std::int64_t done = first * itemsize(t); done < bytes; done *= 2)
+    std::memcpy(to + done, to, static_cast<std::size_t>(std::min(done, bytes - done)));
   return r;
 }
 
@@ -279,6 +282,35 @@ bool map_small_into(Op op, DType loop, std::span<const MapOperand> operands, con
   return true;
 }
 
+namespace {
+template <int N>
+bool map_dense_into(Op op, DType loop, const array* const (&a)[N]) {  // the last one is the result
+  const std::int64_t n = dense_size(a, itemsize(loop));
+  const array& to = *a[N - 1];
+  const Value& v = *to.cell()->value;
+  if (n == 0 || !v.ready() || v.refs.load(std::memory_order_acquire) != 1 || v.wish.kind == DeviceKind::cuda ||
+      (v.wish.automatic() && !stays_on_host(n)) || scope_device().kind == DeviceKind::cuda)
+    return false;
+  char* bytes = v.buffer->only_bytes();
+  if (!bytes || !element0(to)) return false;
+  bytes += to.view().offset;
+  const void* in[N - 1];
+  for (int i = 0; i < N - 1; ++i) {
+    const char* p = element0(*a[i]);
+    if (!p || a[i]->cell()->value->wish.kind == DeviceKind::cuda) return false;
+    if (p < bytes + n * itemsize(loop) && bytes < p + n * itemsize(loop)) return false;
+    in[i] = p;
+  }
+  const int flags = cpu_backend().run_apart(op, loop, in, bytes, n);
+  if (flags > 0) note_faults(info(op).name, static_cast<std::uint8_t>(flags));
+  return flags >= 0;
+}
+}  // namespace
+
+bool map_small_into(Op op, DType loop, const array& x, const array* y, const array& to) {
+  return y ? map_dense_into<3>(op, loop, {&x, y, &to}) : map_dense_into<2>(op, loop, {&x, &to});
+}
+
 Cell* position_small(const array& a, bool greatest) {
   const bool of_bools = a.dtype() == DType::bool_;
   std::int64_t n = std::min(a.size(), kFirstLook);
@@ -343,6 +375,17 @@ Cell* reduce_small(Op op, DType loop, const array& a) {
     return nullptr;
   }
   note_faults("reduce", flags);
+  return r;
+}
+
+Cell* scan_small(Op op, DType loop, const array& a) {
+  const std::int64_t n = small_size(a.shape());
+  const char* in = n > 0 ? readable(a, a.shape()) : nullptr;
+  const Device wish = in ? small_wish(a) : Device{};
+  if (!in || !stays(wish, n)) return nullptr;
+  Cell* r = new_cell(a.shape(), loop, n * itemsize(loop), {kCpu, wish});
+  const Dims strides = c_strides(a.shape(), itemsize(loop));
+  cpu_backend().scan(op, loop, a.shape(), in, strides, r->value->buffer->address(kCpu), strides);
   return r;
 }
 

@@ -32,12 +32,16 @@ bool map_pair(Op op, DType loop, std::span<const MapOperand> operands, const Dim
 /// map_small() into the memory of an array of the loop's dtype, which only its own handles may read, unless it overlaps
 /// an operand otherwise than element by element.
 bool map_small_into(Op op, DType loop, std::span<const MapOperand> operands, const array& to);
+/// The same of arrays of the loop's dtype, the short way of most calls, where the result lies apart from them.
+bool map_small_into(Op op, DType loop, const array& x, const array* y, const array& to);
 /// cast() likewise.
 Cell* cast_small(const array& a, DType t);
 /// fill() of few elements.
 Cell* fill_small(const Dims& shape, DType t, const void* bits);
 /// The fold of all elements, a Cell of one.
 Cell* reduce_small(Op op, DType loop, const array& a);
+/// The running fold of few elements along the last axis, in their own dtype.
+Cell* scan_small(Op op, DType loop, const array& a);
 /// Position of the first greatest (or least) element, NaN before all, a Cell of one int64; of many bools too, where it
 /// is among the first.
 Cell* position_small(const array& a, bool greatest);
