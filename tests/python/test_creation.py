@@ -1,6 +1,9 @@
 """Creation functions against NumPy: shapes, dtypes, bits."""
 
+import copy
+import inspect
 import itertools
+import pickle
 
 import numpy as np
 import pytest
@@ -23,6 +26,32 @@ def test_constant_arrays(name, dtype):
         else:
             assert_same(got, want, f"{shape} {dtype}")
         got += got.dtype.type(1) if got.dtype != bool else True
+
+
+MAKERS = {"array": ([1, 2],), "asarray": ([1, 2],), "empty": (3,), "zeros": (3,), "ones": (3,), "full": (3, 7),
+          "arange": (1, 4), "empty_like": ([1.5],), "zeros_like": ([1.5],), "ones_like": ([1.5],),
+          "full_like": ([1.5], 7)}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_ordinary_calls_are_those_of_the_python_function(name):
+    made, args = getattr(galop, name), MAKERS[name]
+    if name.endswith("_like"):
+        args = (galop.array(args[0]), *args[1:])
+    function = made.__wrapped__  # past the search for `device`
+    for kw in ({}, {"dtype": "f4"}, {"dtype": np.float64}, {"dtype": None}):
+        got, want = made(*args, **kw), function(*args, **kw)
+        assert (got.shape, got.dtype) == (want.shape, want.dtype)
+        if not name.startswith("empty"):
+            assert_same(got, host(want))
+        assert str(made(*args, **kw, device="cpu").device) == "cpu"
+    assert pickle.loads(pickle.dumps(made)) is made and copy.copy(made) is made
+    assert inspect.isfunction(made) and made.__name__ == name and "device" in inspect.signature(made).parameters
+    for wrong in ((), args * 9):
+        with pytest.raises(TypeError):
+            made(*wrong)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
+        made(*args, colour=1)
 
 
 def test_full():
