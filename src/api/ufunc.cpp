@@ -240,7 +240,7 @@ std::vector<array> ufunc::call(std::span<const arg> in, const ufunc_options& opt
   // What the mask leaves out is not computed in NumPy, so it must raise no floating-point flag.
   std::vector<array> masked;
   if (options.where && !settled && faults::watched(faults::policy()) != 0) {
-    const int harmless = op == Op::arctanh ? 0 : 1;
+    const bool harmless = op != Op::arctanh;  // as a bool, since an integer would widen operands of bools
     for (MapOperand& m : operands)
       if (m.a) masked.push_back(galop::where(*options.where, *m.a, harmless));
     auto next = masked.begin();

@@ -6,6 +6,7 @@ out of range)."""
 
 import contextlib
 import os
+import tempfile
 import time
 import warnings
 from typing import NamedTuple
@@ -15,7 +16,7 @@ import numpy as np
 import galop
 from support import difference, kind_of_error, sample
 
-# Settings that must never change a result. "checks": compare only at the end.
+# Settings that must never change a result. "warn": floating-point warnings are compared, statement by statement.
 MODES = {
     "default": {},
     "eager": {"eager": True},
@@ -31,6 +32,7 @@ MODES = {
     "block8": {"eager": False, "block": 8},
     "combo1": {"eager": False, "fusion_limit": 2, "threads": 2, "block": 8},
     "combo2": {"eager": False, "donation": False, "overlap_maybe": True, "block": 8},
+    "warnings": {"eager": True, "warn": True},
     "combo3": {"eager": True, "threads": 2, "block": 8, "overlap_maybe": True},
 }
 # The same on a GPU or its stand-in. "mixed": arrays begin anywhere, statements run anywhere; memory: bytes of the GPU,
@@ -142,11 +144,24 @@ GUARDS = {
 # The names that a program sees
 
 
+def through_file(xp, x, mode):
+    """x, written to a file and read, or mapped, again. The file is unlinked at once: a map keeps what it needs."""
+    with tempfile.TemporaryDirectory() as folder:
+        if mode == "npz":
+            xp.savez(folder + "/a.npz", x=x)
+            with xp.load(folder + "/a.npz") as archive:
+                return archive["x"]
+        xp.save(folder + "/a.npy", x)
+        back = xp.load(folder + "/a.npy", mmap_mode=mode if x.size else None)
+    return np.asarray(back) if xp is np else back  # not as a numpy.memmap
+
+
 def numpy_space():
     return {
         "xp": np,
         "A": np.asarray,  # NumPy's scalars as 0-d arrays
         "new": lambda seed, shape, dtype, kind: sample(dtype, shape, seed, kind),
+        "filed": lambda x, mode: through_file(np, x, mode),
         "index": lambda seed, n, bound: np.random.default_rng(seed).integers(-bound, bound, n),
         "export": lambda x: x,
         "wrap": lambda x: x,
@@ -195,12 +210,20 @@ def galop_space():
         "xp": galop,
         "A": array,
         "new": lambda seed, shape, dtype, kind: galop.array(sample(dtype, shape, seed, kind)),
+        "filed": lambda x, mode: through_file(galop, x, mode),
         "index": lambda seed, n, bound: galop.array(np.random.default_rng(seed).integers(-bound, bound, n)),
         "export": lambda x: np.asarray(x),
         "wrap": lambda x: galop.asarray(x),
         "force": lambda *x: galop.eval(*x),
         "peek": peek,
     }
+
+
+def faults(told):
+    """The kinds of floating-point warnings: not which loop of a statement they are blamed on, nor what NumPy's complex
+    comparisons say of NaN."""
+    found = (str(w.message).split(" encountered in ") for w in told)
+    return {f[0] for f in found if len(f) == 2 and not f[1].startswith(("less", "greater"))}
 
 
 def arrays(space):
@@ -236,14 +259,17 @@ def run(steps, settings, checks=True):
     theirs, ours = numpy_space(), galop_space()
     settings = dict(settings)
     device, memory = settings.pop("device", DEFAULT_DEVICE), settings.pop("memory", 0)
+    warn = settings.pop("warn", False) and not device
+    state = dict.fromkeys(("divide", "over", "invalid"), "warn") if warn else {"all": "ignore"}
     with (
         device_mode(device, memory) as place,
-        warnings.catch_warnings(),
-        np.errstate(all="ignore"),
-        galop.errstate(all="ignore"),
+        warnings.catch_warnings(record=warn) as told,
+        np.errstate(**state),
+        galop.errstate(**state),
         galop.testing.modes(**settings),
     ):
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("always" if warn else "ignore")
+        told = told if warn else []
         for i, step in enumerate(steps):
             if step.code == "check()":
                 why = compare(ours, theirs) if checks else None
@@ -251,6 +277,7 @@ def run(steps, settings, checks=True):
                     return Failure(i, why)
                 continue
             want = got = None
+            told.clear()
             if device and "export(" in step.code:
                 continue  # memory of a GPU is not NumPy's: np.asarray() gives a copy
             try:
@@ -261,12 +288,21 @@ def run(steps, settings, checks=True):
                 continue
             except Exception as error:
                 want = error
+            theirs_told = faults(told)
+            told.clear()
             try:
                 with place(i):
                     execute(step.code, ours)
+                if warn:  # what waits to be computed, waits with its warnings
+                    galop.eval(*(ours[n] for n in arrays(ours) if n[0] == "v"))
             except Exception as error:
                 got = error
             if want is None and got is None:
+                ours_told = faults(told)
+                if "where=" in step.code:  # NumPy casts what a mask leaves out too, whatever its memory holds
+                    theirs_told &= ours_told
+                if ours_told != theirs_told:
+                    return Failure(i, f"NumPy warns {sorted(theirs_told)}; Galop {sorted(ours_told)}")
                 continue
             kinds = [None if e is None else kind_of_error(e) for e in (want, got)]
             if kinds[0] is not kinds[1]:

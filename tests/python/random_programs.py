@@ -475,6 +475,12 @@ class Generator:
             f"{e} {'+=' if x.dtype != bool else '^='} {self.r.choice(['1', '0'] if x.dtype != bool else ['True'])}"
         )
 
+    def filed(self):
+        """A new array, or one that may still be unevaluated, by way of a file."""
+        v = self.pick()
+        mode = self.r.choice(["None", "'npz'", "'r'", "'r'", "'r+'", "'c'"])
+        return Step(f"{self.fresh()} = filed({v}{self.r.choice(['', '[...]', '.T', '.copy()'])}, {mode})")
+
     def delete(self):
         names = self.live() + self.live("e")
         return Step(f"del {self.r.choice(names)}") if len(names) > 2 else None
@@ -525,7 +531,7 @@ class Generator:
 WEIGHTS = {
     "new": 5, "view": 16, "pure": 18, "chain": 3, "two_results": 2, "reduction": 9, "reduction_out": 2, "scan": 2,
     "inplace": 14,
-    "overlap": 8, "out": 8, "setitem": 12, "at": 2, "export": 3, "use_export": 4, "delete": 5, "force": 2,
+    "overlap": 8, "out": 8, "setitem": 12, "at": 2, "export": 3, "filed": 3, "use_export": 4, "delete": 5, "force": 2,
 }  # fmt: skip
 
 

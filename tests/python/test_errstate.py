@@ -100,6 +100,41 @@ def test_every_row_warns_as_numpys(theirs, ours):
     assert seen and not wrong, f"{len(wrong)} of {seen}: {wrong[:3]}"
 
 
+@pytest.mark.parametrize("eager", [None, True, False])
+@pytest.mark.parametrize("theirs, ours", list(rows()))
+def test_watching_changes_no_result(theirs, ours, eager):
+    """What a mask leaves out is replaced under the default state, and not where all is ignored."""
+    rng = np.random.default_rng(0)
+    seen = 0
+    for typecode, n in itertools.product("?bhilBHILefdFD", [1, 13, 9001]):
+        most = 2 if typecode == "?" else 5
+        arrays = [galop.array(rng.integers(0, most, n).astype(typecode)) for _ in range(theirs.nin)]
+        mask = galop.array(rng.random(n) < 0.5)
+        results = []
+        for action in ("warn", "ignore"):
+            mode = galop.testing.modes(**({} if eager is None else {"eager": eager}))
+            with warnings.catch_warnings(), galop.errstate(all=action), mode:
+                warnings.simplefilter("ignore")
+                try:
+                    plain = ours(*arrays)
+                except (TypeError, ValueError):
+                    break
+                plain = plain if isinstance(plain, tuple) else (plain,)
+                out = [x.copy() for x in plain]
+                for x in out:
+                    x[...] = 1
+                ours(*arrays, out=tuple(out), where=mask)
+                own = arrays[0].copy()
+                if ours.nout == 1 and plain[0].dtype == own.dtype:
+                    ours(own, *arrays[1:], out=own, where=mask)
+                results.append([np.asarray(x) for x in (*plain, *out, own)])
+        if len(results) == 2:
+            seen += 1
+            for a, b in zip(*results):
+                np.testing.assert_array_equal(a, b, err_msg=f"{typecode} {n}")
+    assert seen
+
+
 # One special element among many, at the places where blocks and vectors end.
 @pytest.mark.parametrize("size", [1, 7, 64, 9001, 40_000])
 @pytest.mark.parametrize("name, element, words", [

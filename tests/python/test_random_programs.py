@@ -90,7 +90,7 @@ def test_a_printed_program_runs(tmp_path):
 def test_the_generator_writes_every_kind_of_step():
     text = "\n".join(s.code for seed in range(300) for s in random_programs.program(seed, "points"))
     for part in ("broadcast_to", ".T", "reshape", "None", "out=", "where=", "export(",
-        "wrap(", "force(", "peek(", "del ", "+=", "astype",
+        "wrap(", "filed(", "force(", "peek(", "del ", "+=", "astype",
                  ".accumulate", ".at(", "sum(", "argmax", "mean", "keepdims", "clip", "check()"):  # fmt: skip
         assert part in text, part
     for dtype in random_programs.DTYPES:
