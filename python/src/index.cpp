@@ -1,6 +1,7 @@
 // Indexing of galop.ndarray: a[key], a[key] = value, iteration. A full integer index reads NumPy's scalar, as in NumPy.
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "binding.hpp"
 #include "galop/create.hpp"
@@ -213,7 +214,7 @@ bool set_element(const array& a, PyObject* key, PyObject* value) {
   if (!keys) return false;
   check_number("setitem", value, a.dtype());
   const std::optional<scalar> v = to_weak(value);
-  if (!v) return false;
+  if (!v || (galop::itemsize(a.dtype()) < 8 && std::abs(v->number().real()) > 65504)) return false;  // it may overflow
   alignas(16) std::byte bits[16];
   const std::int64_t at = element_at(a, keys);
   v->store(a.dtype(), bits);

@@ -100,6 +100,7 @@ void array::assign(const arg& values) const {
   graph::Lock lock;
   api::require_writeable("setitem", *this);
   if (!values.is_array()) {
+    api::note_number(values.as_scalar(), dtype_);
     if (size() == 1 && graph::on_host(*this)) {
       // a[i] = x: the element goes straight into its place.
       alignas(16) std::byte bits[16];

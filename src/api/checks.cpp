@@ -1,6 +1,10 @@
 // Small steps that many functions of the API begin with.
 #include "api/checks.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "core/view.hpp"
 #include "graph/build.hpp"
 
@@ -36,6 +40,12 @@ array fill_with(const Dims& shape, const scalar& v, DType t) {
   alignas(16) std::byte bits[16] = {};
   v.store(t, bits);
   return graph::fill(shape, t, bits);
+}
+
+void note_number(const scalar& v, DType t) {
+  if (t != DType::float16 && t != DType::float32) return;
+  const double x = std::abs(v.number().real()), largest = t == DType::float16 ? 65519.0 : 0x1.fffffefffffffp127;
+  if (x > largest && x <= std::numeric_limits<double>::max()) graph::note_faults("cast", faults::kOverflow);
 }
 
 array c_order_copy(const array& a) {

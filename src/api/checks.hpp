@@ -22,6 +22,9 @@ array as_array(const arg& v);
 /// it does not fit.
 array fill_with(const Dims& shape, const scalar& v, DType t);
 
+/// Reports an overflow when the number is finite and too large for a real dtype.
+void note_number(const scalar& v, DType t);
+
 /// A lazy copy whose elements lie in C order.
 array c_order_copy(const array& a);
 

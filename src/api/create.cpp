@@ -50,6 +50,7 @@ array filled_with(std::string_view op, const Dims& shape, const arg& value, std:
   if (!value.is_array()) {
     const scalar& v = value.as_scalar();
     const DType to = t.value_or(v.dtype());
+    api::note_number(v, to);
     return filled(op, shape, cast_number(v, to), to, order, like);
   }
   const array source = api::stretched(op, value.as_array(), shape);

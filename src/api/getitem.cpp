@@ -177,7 +177,10 @@ array array::at(std::span<const index> parts) const {
 void array::set(std::span<const index> parts, const arg& values) const {
   graph::Lock lock;
   api::require_writeable("setitem", *this);
-  if (assign_masked(*this, parts, values)) return;
+  const auto note = [&] {
+    if (!values.is_array()) api::note_number(values.as_scalar(), dtype_);
+  };
+  if (assign_masked(*this, parts, values)) return note();
   api::Selection s = api::select(*this, parts);
   if (!s.has_arrays) {
     if (s.view.ndim() == 0 && values.is_array() && values.as_array().ndim() > 0 &&
@@ -187,6 +190,7 @@ void array::set(std::span<const index> parts, const arg& values) const {
     return with_view(std::move(s.view)).assign(values);
   }
 
+  note();
   const Dims shape = s.shape();
   array v = operand(*this, values);
   v = v.with_view(broadcast_view("setitem", without_lead(v.view(), shape.size()), shape));

@@ -195,7 +195,9 @@ array reduce_with(Op op, std::string_view op_name, const array& a, const reduce_
                      "the operation is not reorderable, so only one axis can be folded at a time; got shape " +
                      to_string(a.shape()));
   check_exponents(op, loop, a, mask);
-  array r = fold(op, a, mask, loop, result_dtype_ ? *result_dtype_ : loop, o);
+  // A dtype that was asked for may be too narrow: casting to it is an operation of its own, with flags.
+  const bool narrow = is_inexact(loop) && !can_cast_safely(a.dtype(), loop) && faults::watched(faults::policy()) != 0;
+  array r = fold(op, narrow ? graph::cast(a, loop) : a, mask, loop, result_dtype_ ? *result_dtype_ : loop, o);
   if (o.keepdims) r = keep_axes(r, a, mask);
   return into_out(op_name, std::move(r), o);
 }

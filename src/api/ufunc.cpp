@@ -105,11 +105,6 @@ void check_exponent(Op op, DType loop, const arg& y) {
 bool is_logical(Op op) { return op >= Op::logical_and && op <= Op::logical_not; }
 
 // The largest number that does not round to infinity.
-double largest(DType t) {
-  if (t == DType::float16) return 65519.0;
-  return t == DType::float32 ? 0x1.fffffefffffffp127 : std::numeric_limits<double>::max();
-}
-
 MapOperand operand(Op op, const arg& a, DType loop) {
   MapOperand m{};
   if (a.is_array()) {
@@ -125,8 +120,7 @@ MapOperand operand(Op op, const arg& a, DType loop) {
     }
     // Only its truth matters to logic, so a number need not fit the dtype there.
     (is_logical(op) ? scalar(a.as_scalar().number() != 0.0 ? 1 : 0) : a.as_scalar()).store(loop, m.bits);
-    const double x = kind(loop) == 'f' ? std::abs(a.as_scalar().number().real()) : 0;
-    if (x > largest(loop) && x <= std::numeric_limits<double>::max()) graph::note_faults("cast", faults::kOverflow);
+    api::note_number(a.as_scalar(), loop);
   }
   return m;
 }
@@ -239,14 +233,26 @@ std::vector<array> ufunc::call(std::span<const arg> in, const ufunc_options& opt
   }
   // What the mask leaves out is not computed in NumPy, so it must raise no floating-point flag.
   std::vector<array> masked;
-  if (options.where && !settled && faults::watched(faults::policy()) != 0) {
+  const bool watched = !settled && faults::watched(faults::policy()) != 0;
+  if (options.where && watched) {
     const bool harmless = op != Op::arctanh;  // as a bool, since an integer would widen operands of bools
-    for (MapOperand& m : operands)
-      if (m.a) masked.push_back(galop::where(*options.where, *m.a, harmless));
-    auto next = masked.begin();
-    for (MapOperand& m : operands)
-      if (m.a) m.a = &*next++;
+    for (const MapOperand& m : operands)
+      masked.push_back(galop::where(*options.where, m.a ? *m.a : graph::fill({}, m.t, m.bits), harmless));
   }
+  // A dtype that was asked for may be too narrow: casting to it is an operation of its own, with flags.
+  if (options.dtype && watched) {
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      const array* a = options.where ? &masked[i] : operands[i].a;
+      const bool narrow = a && is_inexact(loop) && !can_cast_safely(a->dtype(), loop);
+      if (!options.where)
+        masked.push_back(!a ? array() : narrow ? graph::cast(*a, loop) : *a);
+      else if (narrow)
+        masked[i] = graph::cast(*a, loop);
+    }
+  }
+  if (!masked.empty())
+    for (std::size_t i = 0; i < operands.size(); ++i)
+      if (operands[i].a || options.where) operands[i] = {&masked[i], masked[i].dtype(), {}};
   for (int k = 0; k < row.nout; ++k) {
     const DType t = result_dtype(op_, k, loop);
     array r = settled ? *settled : graph::map(op, k, loop, t, operands, shape);

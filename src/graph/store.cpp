@@ -206,6 +206,8 @@ void assign(const array& dst, array value, const array* where) {
   if (!where && value.cell() == dst.cell() && value.dtype() == dst.dtype() && same_map(value.view(), dst.view()))
     return;
   if (where) {
+    // As an operation of its own the cast raises flags.
+    if (value.dtype() != dst.dtype() && faults::watched(faults::policy()) != 0) value = cast(value, dst.dtype());
     const MapOperand in[] = {{where, where->dtype(), {}}, {&value, value.dtype(), {}}, {&dst, dst.dtype(), {}}};
     value = map(Op::where, 0, dst.dtype(), dst.dtype(), in, dst.shape());
   }

@@ -365,6 +365,55 @@ def test_what_was_in_force_at_the_call_holds(size):
         assert late({"all": "warn"}, {"all": "ignore"}) == ["divide by zero encountered in divide"]
 
 
+NARROWING = """
+h *= d
+o[...] = b
+o[1:] = b[1:]
+o[m] = b[m]
+o[m] = 1e300 * 2
+o[[0, 1]] = 1e300
+o[0] = 1e300
+h[...] = 70000.0
+h[1:3] = -70000
+o.fill(1e300)
+xp.full(n, 1e300, dtype="f4")
+xp.multiply(b, 1.0, out=o)
+xp.add(b, b, out=o, where=m)
+xp.add(b, 1, dtype="f4")
+xp.copyto(o, b)
+xp.copyto(o, b, where=m)
+xp.add(o, b, out=o, dtype="f4", casting="same_kind")
+b.astype("f4")
+xp.array(b, dtype="f4")
+b.sum(dtype="f4")
+xp.cumsum(b, dtype="f4")
+xp.clip(b, 1e200, 1e300, out=o)
+xp.concatenate([b, b], dtype="f4")
+o * 1e300
+xp.divide(1.0, 0.0, out=o, where=m)
+""".strip().splitlines()
+MASKED = ["xp.divide(1.0, 0.0, out=o, where=~m)", "xp.divide(b, 0, out=b, where=~m)", "xp.fmod(i, 0, out=i, where=~m)",
+          "o[~m] = b[~m]", "o[...] = 65000", "h[...] = 65519.0", "o[0] = np.inf", "o[...] = -np.inf"]  # fmt: skip
+
+
+@pytest.mark.parametrize("eager", [None, True, False])
+@pytest.mark.parametrize("statement", NARROWING + MASKED)
+def test_numbers_and_casts_that_narrow_raise_where_numpys_do(statement, eager):
+    def raises(xp, n):
+        space = {"xp": xp, "np": np, "n": n, "h": xp.full(n, 2.0, dtype="f2"), "d": xp.full(n, 1e5),
+                 "o": xp.zeros(n, dtype="f4"), "b": xp.full(n, 1e300), "m": xp.full(n, True), "i": xp.ones(n, dtype="u1")}  # fmt: skip
+        with xp.errstate(all="raise", under="ignore"):
+            try:
+                exec(statement, space)
+            except FloatingPointError as error:
+                return str(error).split(" encountered")[0]
+        return None
+
+    for n in SIZES:
+        with galop.testing.modes(**({} if eager is None else {"eager": eager})):
+            assert raises(galop, n) == raises(np, n) == (None if statement in MASKED else raises(np, n)), n
+
+
 @pytest.mark.parametrize("size", SIZES)
 def test_raise_stops_at_the_statement(size):
     one, zero = galop.ones(size), galop.zeros(size)
