@@ -16,7 +16,7 @@ import numpy as np
 import galop
 from support import difference, kind_of_error, sample
 
-# Settings that must never change a result. "warn": floating-point warnings are compared, statement by statement.
+# Settings that must never change a result.
 MODES = {
     "default": {},
     "eager": {"eager": True},
@@ -32,9 +32,10 @@ MODES = {
     "block8": {"eager": False, "block": 8},
     "combo1": {"eager": False, "fusion_limit": 2, "threads": 2, "block": 8},
     "combo2": {"eager": False, "donation": False, "overlap_maybe": True, "block": 8},
-    "warnings": {"eager": True, "warn": True},
     "combo3": {"eager": True, "threads": 2, "block": 8, "overlap_maybe": True},
 }
+# Floating-point warnings are compared too, statement by statement.
+WARNING_MODES = {"warnings": {"eager": True, "warn": True}}
 # The same on a GPU or its stand-in. "mixed": arrays begin anywhere, statements run anywhere; memory: bytes of the GPU,
 # so few that large plans run in tiles. Sums of floats then have other orders than NumPy's: see any_order().
 DEVICE_MODES = {

@@ -13,7 +13,10 @@ import warnings
 import numpy as np
 
 import galop
-from lockstep import DEVICE_MODES, EXTRA_POINTS, LAZY_TO_THE_END, MODES, Step, arrays, execute, numpy_space, run, script, shrink
+from lockstep import (
+    DEVICE_MODES, EXTRA_POINTS, LAZY_TO_THE_END, MODES, WARNING_MODES, Step, arrays, execute, numpy_space, run, script,
+    shrink,
+)  # fmt: skip
 from support import BOOL, DTYPES, FLOATS, INTS
 
 ARITHMETIC = ["add", "subtract", "multiply"]
@@ -541,7 +544,7 @@ def program(seed, mode="default"):
 
 def check(seed, mode, shrinking=True):
     """None, or the text of a program that shows a difference."""
-    steps, settings, checks = program(seed, mode), (MODES | DEVICE_MODES)[mode], mode not in LAZY_TO_THE_END
+    steps, settings, checks = program(seed, mode), (MODES | WARNING_MODES | DEVICE_MODES)[mode], mode not in LAZY_TO_THE_END
     failure = run(steps, settings, checks)
     if failure is None:
         return None
@@ -556,12 +559,12 @@ def main(argv=None):
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument("--programs", type=int, default=1000)
     p.add_argument("--seed", type=int, default=0, help="of the first program; program i has seed SEED + i")
-    p.add_argument("--mode", default="all", choices=["all", "devices", *MODES, *DEVICE_MODES])
+    p.add_argument("--mode", default="all", choices=["all", "devices", *MODES, *WARNING_MODES, *DEVICE_MODES])
     p.add_argument("--minutes", type=float, default=None, help="stop after so long")
     p.add_argument("--failures", type=int, default=5, help="stop after so many")
     p.add_argument("--log", default=None, help="a file that names the program being run, in case the process dies")
     a = p.parse_args(argv)
-    modes = {"all": list(MODES), "devices": list(DEVICE_MODES)}.get(a.mode, [a.mode])
+    modes = {"all": [*MODES, *WARNING_MODES], "devices": list(DEVICE_MODES)}.get(a.mode, [a.mode])
     started, failures, done = time.monotonic(), 0, 0
     for i in range(a.programs):
         if a.minutes is not None and time.monotonic() - started > a.minutes * 60:

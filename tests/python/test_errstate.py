@@ -401,7 +401,8 @@ MASKED = ["xp.divide(1.0, 0.0, out=o, where=~m)", "xp.divide(b, 0, out=b, where=
 def test_numbers_and_casts_that_narrow_raise_where_numpys_do(statement, eager):
     def raises(xp, n):
         space = {"xp": xp, "np": np, "n": n, "h": xp.full(n, 2.0, dtype="f2"), "d": xp.full(n, 1e5),
-                 "o": xp.zeros(n, dtype="f4"), "b": xp.full(n, 1e300), "m": xp.full(n, True), "i": xp.ones(n, dtype="u1")}  # fmt: skip
+                 "o": xp.zeros(n, dtype="f4"), "b": xp.full(n, 1e300), "m": xp.full(n, True),
+                 "i": xp.ones(n, dtype="u1")}  # fmt: skip
         with xp.errstate(all="raise", under="ignore"):
             try:
                 exec(statement, space)

@@ -14,7 +14,7 @@ from support import long_run
 
 PROGRAMS = 5000 if long_run() else 500
 BATCH = 10
-MODES = list(lockstep.MODES)
+MODES = [*lockstep.MODES, *lockstep.WARNING_MODES]
 
 
 @pytest.mark.parametrize("batch", range(PROGRAMS // BATCH))
