@@ -25,12 +25,12 @@ namespace {
 
 using std::int64_t;
 
-constexpr int64_t kMaxCall = int64_t{1} << 30;  // elements along one axis of one call: OpenBLAS counts in ints
-constexpr int64_t kDepthCall = 2304;            // of the inner axis, half of it for complex: whole blocks of OpenBLAS
-constexpr int64_t kTileArea = 6 << 20;          // elements of the result of one call: with the depth, some 0.5 s
-constexpr int64_t kTileWidth = 5120;            // columns of one call at most, and
-constexpr int64_t kTileRows = 1536;             // rows that suffice: packing is a fiftieth of the work then
-constexpr int64_t kRowStep = 48;                // rows are cut at multiples of it, see row_cuts
+constexpr int64_t kMaxCall = int64_t{1} << 30;     // elements along one axis of one call: OpenBLAS counts in ints
+constexpr int64_t kDepthCall = 2304;               // of the inner axis, a quarter for complex: whole blocks of OpenBLAS
+constexpr int64_t kTileArea = 6 << 20;             // elements of the result of one call: with the depth, some 0.5 s
+constexpr int64_t kTileWidth = 5120;               // columns of one call at most, and
+constexpr int64_t kTileRows = 1536;                // rows that suffice: packing is a fiftieth of the work then
+constexpr int64_t kRowStep = 48;                   // rows are cut at multiples of it, see row_cuts
 constexpr int64_t kSerialWork = int64_t{1} << 21;  // multiplications that one thread does before a second pays
 constexpr int64_t kDotPiece = 1 << 15;             // elements of a dot product summed by one call
 constexpr int64_t kGemvPiece = 1 << 17;            // elements of a matrix that one call of gemv reads
@@ -282,7 +282,7 @@ void gemm_rows(int64_t m, int64_t n, int64_t k, const Operand<T>& a, const Opera
                int64_t ldc, std::uint8_t* flags) {
   const auto& blas = functions<T>();
   const Pieces depth = depth_pieces(m * n, k);
-  const int64_t most_depth = BlasFunctions<T>::is_complex ? kDepthCall / 2 : kDepthCall;
+  const int64_t most_depth = BlasFunctions<T>::is_complex ? kDepthCall / 4 : kDepthCall;
   const bool small = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) <= kSerialWork;
   const bool split = depth.count() > 1;  // then there is enough to do without more pieces
   const auto count = [](const Cuts& cuts) { return static_cast<int64_t>(cuts.size()) - 1; };
