@@ -64,17 +64,18 @@ void add_reductions(Table& table) {
     table[name] = make("a, axis=, keepdims=", [f = f](Arguments& a) -> Value {
       return f(a.as_array(0), a.axis(1), a.flag(2, false));
     });
-  using Running = array (*)(const array&, std::optional<int>, std::optional<DType>);
+  using Running = array (*)(const array&, std::optional<int>, std::optional<DType>, const array*);
   const std::pair<const char*, Running> running[] = {{"cumsum", cumsum}, {"cumprod", cumprod}};
   for (const auto& [name, f] : running)
-    table[name] =
-        make("a, axis=, dtype=", [f = f](Arguments& a) -> Value { return f(a.as_array(0), a.axis(1), a.dtype(2)); });
-  using Cumulative = array (*)(const array&, std::optional<int>, std::optional<DType>, bool);
+    table[name] = make("a, axis=, dtype=", [f = f](Arguments& a) -> Value {
+      return f(a.as_array(0), a.axis(1), a.dtype(2), nullptr);
+    });
+  using Cumulative = array (*)(const array&, std::optional<int>, std::optional<DType>, bool, const array*);
   const std::pair<const char*, Cumulative> cumulative[] = {{"cumulative_sum", cumulative_sum},
                                                            {"cumulative_prod", cumulative_prod}};
   for (const auto& [name, f] : cumulative)
     table[name] = make("x, axis=, dtype=, include_initial=", [f = f](Arguments& a) -> Value {
-      return f(a.as_array(0), a.axis(1), a.dtype(2), a.flag(3, false));
+      return f(a.as_array(0), a.axis(1), a.dtype(2), a.flag(3, false), nullptr);
     });
   table["ptp"] = make(
       "a, axis=, keepdims=", [](Arguments& a) -> Value { return ptp(a.as_array(0), a.axes(1), a.flag(2, false)); });
@@ -176,8 +177,10 @@ void add_joins(Table& table) {
   table["concat"] = table["concatenate"];
   table["stack"] = make("arrays, axis=", [](Arguments& a) -> Value { return stack(a.arrays(0), small(a, 1, 0)); });
   using Join = array (*)(array_list);
+  const Join side_by_side = [](array_list all) { return hstack(all); },
+             one_over_another = [](array_list all) { return vstack(all); };
   const std::pair<const char*, Join> joins[] = {
-      {"hstack", hstack}, {"vstack", vstack}, {"dstack", dstack}, {"column_stack", column_stack}};
+      {"hstack", side_by_side}, {"vstack", one_over_another}, {"dstack", dstack}, {"column_stack", column_stack}};
   for (const auto& [name, f] : joins)
     table[name] = make("tup", [f = f](Arguments& a) -> Value { return f(a.arrays(0)); });
   table["append"] =
@@ -202,10 +205,12 @@ void add_picks(Table& table) {
       make("a, shift, axis=", [](Arguments& a) -> Value { return roll(a.as_array(0), a.integer(1), a.axis(2)); });
   table["tile"] = make("A, reps", [](Arguments& a) -> Value { return tile(a.as_array(0), a.dims(1)); });
   using Pick = array (*)(const array&, const array&, std::optional<int>);
+  const Pick at = [](const array& a, const array& i, std::optional<int> k) { return take(a, i, k); };
+  const Pick where_true = [](const array& c, const array& a, std::optional<int> k) { return compress(c, a, k); };
   const std::tuple<const char*, const char*, Pick> picks[] = {{"repeat", "a, repeats, axis=", repeat},
                                                               {"delete", "arr, obj, axis=", delete_},
-                                                              {"take", "a, indices, axis=", take},
-                                                              {"compress", "condition, a, axis=", compress}};
+                                                              {"take", "a, indices, axis=", at},
+                                                              {"compress", "condition, a, axis=", where_true}};
   for (const auto& [name, signature, f] : picks)
     table[name] =
         make(signature, [f = f](Arguments& a) -> Value { return f(a.as_array(0), a.as_array(1), a.axis(2)); });
@@ -217,13 +222,14 @@ void add_picks(Table& table) {
 // What takes one array, or two.
 void add_plain(Table& table) {
   using One = array (*)(const array&);
+  const One positive = [](const array&a) { return isposinf(a); }, negative = [](const array&a) { return isneginf(a); };
   const std::pair<const char*, One> one[] = {{"real", real},
                                              {"imag", imag},
                                              {"fix", fix},
                                              {"iscomplex", iscomplex},
                                              {"isreal", isreal},
-                                             {"isposinf", isposinf},
-                                             {"isneginf", isneginf},
+                                             {"isposinf", positive},
+                                             {"isneginf", negative},
                                              {"sinc", sinc},
                                              {"fliplr", fliplr},
                                              {"flipud", flipud},
@@ -239,9 +245,14 @@ void add_plain(Table& table) {
   const Two product = [](const array& a, const array& b) { return matmul(a, b); };
   const Two inner_product = [](const array& a, const array& b) { return dot(a, b); };
   const Two by_vector = [](const array& a, const array& b) { return vecdot(a, b); };
-  const std::pair<const char*, Two> two[] = {
-      {"matmul", product},   {"dot", inner_product}, {"inner", inner},   {"outer", outer}, {"vdot", vdot},
-      {"vecdot", by_vector}, {"matvec", matvec},     {"vecmat", vecmat}, {"cross", cross}, {"extract", extract}};
+  const Two all_pairs = [](const array& a, const array& b) { return outer(a, b); };
+  const Two by_matrix = [](const array& a, const array& b) { return matvec(a, b); };
+  const Two of_matrix = [](const array& a, const array& b) { return vecmat(a, b); };
+  const Two of_vectors = [](const array& a, const array& b) { return cross(a, b); };
+  const std::pair<const char*, Two> two[] = {{"matmul", product},   {"dot", inner_product}, {"inner", inner},
+                                             {"outer", all_pairs},  {"vdot", vdot},         {"vecdot", by_vector},
+                                             {"matvec", by_matrix}, {"vecmat", of_matrix},  {"cross", of_vectors},
+                                             {"extract", extract}};
   for (const auto& [name, f] : two)
     table[name] = make("a, b", [f = f](Arguments& a) -> Value { return f(a.as_array(0), a.as_array(1)); });
 }

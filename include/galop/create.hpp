@@ -29,37 +29,39 @@ array full_like(const array& a, const arg& value, std::optional<DType> t = {}, O
 /// start, start + step, … before stop; NumPy's length and values. `t` unset: int64 or float64 by the arguments.
 array arange(scalar start, scalar stop, scalar step = 1, std::optional<DType> t = {});
 inline array arange(scalar stop) { return arange(0, stop); }
-/// `num` evenly spaced numbers from start to stop, which is met exactly with `endpoint`. Operands may be arrays: the
-/// new axis is first.
+/// `num` evenly spaced numbers from start to stop, which is met exactly with `endpoint`. Operands may be arrays, which
+/// broadcast: the numbers lie along a new axis of the result.
 array linspace(const arg& start, const arg& stop, std::int64_t num = 50, bool endpoint = true,
-               std::optional<DType> t = {});
-/// base ** linspace(start, stop, num).
-array logspace(const arg& start, const arg& stop, std::int64_t num = 50, bool endpoint = true, double base = 10.0,
-               std::optional<DType> t = {});
+               std::optional<DType> t = {}, int axis = 0);
+/// base ** linspace(start, stop, num); the base broadcasts with the ends.
+array logspace(const arg& start, const arg& stop, std::int64_t num = 50, bool endpoint = true, const arg& base = 10.0,
+               std::optional<DType> t = {}, int axis = 0);
 /// `num` numbers from start to stop whose quotients are equal. Throws ValueError when either is zero.
 array geomspace(const array& start, const array& stop, std::int64_t num = 50, bool endpoint = true,
-                std::optional<DType> t = {});
+                std::optional<DType> t = {}, int axis = 0);
 /// Ones on diagonal k of an n × m matrix (m = -1: n).
-array eye(std::int64_t n, std::int64_t m = -1, std::int64_t k = 0, DType t = DType::float64);
+array eye(std::int64_t n, std::int64_t m = -1, std::int64_t k = 0, DType t = DType::float64, Order order = Order::C);
 inline array identity(std::int64_t n, DType t = DType::float64) { return eye(n, -1, 0, t); }
 /// Ones at and below diagonal k of an n × m matrix (m = -1: n).
 array tri(std::int64_t n, std::int64_t m = -1, std::int64_t k = 0, DType t = DType::float64);
-/// The array with zeros above, or below, diagonal k of its last two axes.
+/// The array with zeros above, or below, diagonal k of its last two axes; a vector counts as each row of a square.
+/// Throw TypeError for a 0-d array.
 array tril(const array& a, std::int64_t k = 0);
 array triu(const array& a, std::int64_t k = 0);
 /// The diagonal k of a matrix, a read-only view; or the matrix that has the vector on it. Throws ValueError otherwise.
 array diag(const array& v, std::int64_t k = 0);
 array diagflat(const array& v, std::int64_t k = 0);
-/// Coordinate matrices of 1-d axes; `matrix_indexing` is NumPy's indexing="ij", else "xy".
-std::vector<array> meshgrid(array_list axes, bool matrix_indexing = false, bool sparse = false);
+/// Coordinate matrices of 1-d axes; `matrix_indexing` is NumPy's indexing="ij", else "xy". Sparse ones only broadcast
+/// to the others' shape. Without `copy` they are views, read-only where they repeat elements.
+std::vector<array> meshgrid(array_list axes, bool matrix_indexing = false, bool sparse = false, bool copy = true);
 /// `auto [X, Y] = meshgrid(x, y)`
 inline std::array<array, 2> meshgrid(const array& x, const array& y) {
   auto g = meshgrid({x, y});
   return {std::move(g[0]), std::move(g[1])};
 }
-/// The index of each element along each axis, int64: shape (ndim, …shape); with `sparse` arrays that broadcast.
-array indices(const Dims& shape);
-std::vector<array> sparse_indices(const Dims& shape);
+/// The index of each element along each axis: shape (ndim, …shape); sparse ones are an array an axis, which broadcast.
+array indices(const Dims& shape, DType t = DType::int64);
+std::vector<array> sparse_indices(const Dims& shape, DType t = DType::int64);
 /// Index arrays that together pick the cross product of the given ones. Throws ValueError unless they are 1-d.
 std::vector<array> ix_(array_list parts);
 /// f(i, j, …) of the index arrays of a shape with up to three axes: one call over whole arrays. Throws ValueError when

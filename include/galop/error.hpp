@@ -38,6 +38,12 @@ class AxisError : public ValueError {
   using ValueError::ValueError;
 };
 
+/// A division that has no result: a step, weights or a number of parts that are zero: Python's ZeroDivisionError.
+class ZeroDivisionError : public Error {
+ public:
+  using Error::Error;
+};
+
 /// A Python integer that does not fit the dtype: Python's OverflowError.
 class OverflowError : public Error {
  public:

@@ -31,16 +31,16 @@ class precision_scope {
 array matmul(const array& a, const array& b, const array* out = nullptr);
 array dot(const array& a, const array& b, const array* out = nullptr);
 /// Sum of conj(a) * b over an axis.
-array vecdot(const array& a, const array& b, int axis = -1);
+array vecdot(const array& a, const array& b, int axis = -1, const array* out = nullptr);
 /// The same over all elements.
 inline array vdot(const array& a, const array& b) { return vecdot(a.ravel(), b.ravel()); }
-array matvec(const array& a, const array& b);
-array vecmat(const array& a, const array& b);
+array matvec(const array& a, const array& b, const array* out = nullptr);
+array vecmat(const array& a, const array& b, const array* out = nullptr);
 /// Sum of products over the given axes of each; `axes` as numbers of last / first axes in the second form.
 array tensordot(const array& a, const array& b, const Dims& axes_a, const Dims& axes_b);
 array tensordot(const array& a, const array& b, int axes = 2);
 array inner(const array& a, const array& b);
 /// a.ravel()[:, None] * b.ravel()[None, :].
-array outer(const array& a, const array& b);
+array outer(const array& a, const array& b, const array* out = nullptr);
 
 }  // namespace galop

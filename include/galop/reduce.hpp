@@ -31,21 +31,26 @@ array argmin(const array& a, std::optional<int> axis = {}, bool keepdims = false
 array argmax(const array& a, std::optional<int> axis = {}, bool keepdims = false);
 
 /// Greatest minus least element.
-array ptp(const array& a, const axes& axis = {}, bool keepdims = false);
-/// Mean with weights of the shape of `a`, or of the axes averaged over. Throws TypeError when the shapes differ and
-/// `axis` is unset, ValueError when weights do not fit or sum to zero.
+array ptp(const array& a, const axes& axis = {}, bool keepdims = false, const array* out = nullptr);
+/// Mean with weights of the shape of `a`, or of the axes averaged over; integers in float64. Throws TypeError when the
+/// shapes differ and `axis` is unset, ValueError when weights do not fit, ZeroDivisionError when they sum to zero.
 array average(const array& a, const array& weights, const axes& axis = {}, bool keepdims = false);
+/// The averages, and what the weights of each sum to: NumPy's average(…, returned=True). Null: a weight of 1 for each.
+std::pair<array, array> average_and_sum(const array& a, const array* weights = nullptr, const axes& axis = {},
+                                        bool keepdims = false);
 /// Running sums and products along an axis, or over all elements; integers in 64 bits.
-array cumsum(const array& a, std::optional<int> axis = {}, std::optional<DType> dtype = {});
-array cumprod(const array& a, std::optional<int> axis = {}, std::optional<DType> dtype = {});
+array cumsum(const array& a, std::optional<int> axis = {}, std::optional<DType> dtype = {}, const array* out = nullptr);
+array cumprod(const array& a, std::optional<int> axis = {}, std::optional<DType> dtype = {},
+              const array* out = nullptr);
 /// The array API's running folds, which with `include_initial` begin with 0 or 1. Throw ValueError when the axis is
 /// unset and there is more than one.
 array cumulative_sum(const array& x, std::optional<int> axis = {}, std::optional<DType> dtype = {},
-                     bool include_initial = false);
+                     bool include_initial = false, const array* out = nullptr);
 array cumulative_prod(const array& x, std::optional<int> axis = {}, std::optional<DType> dtype = {},
-                      bool include_initial = false);
+                      bool include_initial = false, const array* out = nullptr);
 /// Sum of a diagonal.
-array trace(const array& a, int offset = 0, int axis1 = 0, int axis2 = 1, std::optional<DType> dtype = {});
+array trace(const array& a, std::int64_t offset = 0, int axis1 = 0, int axis2 = 1, std::optional<DType> dtype = {},
+            const array* out = nullptr);
 
 /// The same with NaN left out. Of nothing but NaN, sums are 0, products 1, all else NaN.
 array nansum(const array& a, const reduce_options& o = {});

@@ -171,9 +171,7 @@ def arange(start=None, stop=None, step=1, dtype=None, *, like=None):
 def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
     """`num` evenly spaced numbers from start to stop."""
     num = operator.index(num)
-    result = core.linspace(start, stop, num, bool(endpoint), dtype)
-    if axis != 0:
-        result = core.moveaxis(result, 0, axis)
+    result = core.linspace(start, stop, num, bool(endpoint), dtype, axis)
     if not retstep:
         return result
     intervals = num - 1 if endpoint else num
@@ -184,40 +182,19 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
 @takes_device
 def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
     """base to the power of linspace(start, stop, num)."""
-    if isinstance(base, (int, float)):
-        result = core.logspace(start, stop, operator.index(num), bool(endpoint), float(base), dtype)
-    else:
-        base = _asarray(base)
-        result = base ** linspace(start, stop, num, endpoint).reshape((-1,) + (1,) * base.ndim)
-        result = result if dtype is None else result.astype(dtype)
-    return core.moveaxis(result, 0, axis) if axis != 0 else result
+    return core.logspace(start, stop, operator.index(num), bool(endpoint), base, dtype, axis)
 
 
 @takes_device
 def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
     """`num` numbers from start to stop whose quotients are equal."""
-    u = core.ufuncs
-    kind = np.result_type(_asarray(start).dtype, _asarray(stop).dtype, float)
-    first, last = _asarray(start, kind), _asarray(stop, kind)
-    if (first == 0).any() or (last == 0).any():
-        raise ValueError(f"[geomspace] a geometric sequence cannot include zero; got {start} and {stop}")
-    sign = u["sign"](first)
-    log = [u["log10"](x / sign) for x in (first, last)]
-    result = 10.0 ** core.linspace(log[0], log[1], operator.index(num), bool(endpoint), None)
-    if num > 0:
-        result[0] = first / sign
-    if num > 1 and endpoint:
-        result[-1] = last / sign
-    result = result * sign
-    result = result if dtype is None else result.astype(dtype)
-    return core.moveaxis(result, 0, axis) if axis != 0 else result
+    return core.geomspace(start, stop, operator.index(num), bool(endpoint), dtype, axis)
 
 
 @takes_device
 def eye(N, M=None, k=0, dtype=None, order="C", *, like=None):
     """Ones on the diagonal k, zeros elsewhere."""
-    result = core.eye(operator.index(N), M, operator.index(k), dtype)
-    return result.copy("F") if order == "F" else result
+    return core.eye(operator.index(N), M, operator.index(k), dtype, order)
 
 
 @takes_device
@@ -228,28 +205,13 @@ def identity(n, dtype=None, *, like=None):
 @takes_device
 def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
     """Coordinate arrays of the axes; sparse ones broadcast to the others' shape."""
-    if indexing not in ("xy", "ij"):
-        raise ValueError(f"[meshgrid] indexing must be 'xy' or 'ij'; got {indexing!r}")
-    axes = [_asarray(x).reshape(-1) for x in xi]
-    n = len(axes)
-    place = list(range(n))
-    if indexing == "xy" and n > 1:
-        place[:2] = 1, 0
-    grids = [x.reshape((1,) * p + (-1,) + (1,) * (n - 1 - p)) for x, p in zip(axes, place)]
-    if not sparse:
-        grids = list(core.broadcast_arrays(grids)) if grids else []
-    return tuple(g.copy() for g in grids) if copy else tuple(grids)
+    return core.meshgrid(xi, bool(copy), bool(sparse), indexing)
 
 
 @takes_device
 def indices(dimensions, dtype=int, sparse=False):
     """The index of each element along each axis."""
-    axes = meshgrid(*(core.arange(0, n, 1, dtype) for n in dimensions), sparse=True, indexing="ij", copy=False)
-    if sparse:
-        return axes
-    if not axes:
-        return core.empty((0,), dtype)
-    return core.stack(core.broadcast_arrays(axes), 0)
+    return core.indices(dimensions, dtype, bool(sparse))
 
 
 class _Grid:
@@ -279,56 +241,29 @@ mgrid, ogrid = _Grid(False), _Grid(True)
 
 def ix_(*args):
     """Index arrays that together select the cross product of the given ones."""
-    out = []
-    for k, x in enumerate(args):
-        x = _asarray(x)
-        if x.ndim != 1:
-            raise ValueError(f"[ix_] arguments must be 1-dimensional; got shape {x.shape}")
-        if x.dtype == bool:
-            (x,) = core.nonzero(x)
-        elif x.size == 0:
-            x = x.astype(np.intp)
-        out.append(x.reshape((1,) * k + (-1,) + (1,) * (len(args) - k - 1)))
-    return tuple(out)
+    return core.ix_(args)
 
 
 @takes_device
 def tri(N, M=None, k=0, dtype=float, *, like=None):
     """Ones at and below the diagonal k."""
-    M = N if M is None else M
-    below = core.arange(0, N, 1).reshape(N, 1) >= core.arange(-k, M - k, 1).reshape(1, M)
-    return below if np.dtype(dtype) == bool else below.astype(dtype)
+    return core.tri(operator.index(N), M, operator.index(k), dtype)
 
 
 def tril(m, k=0):
     """The array with zeros above the diagonal k."""
-    m = _asarray(m)
-    return core.where(tri(*_matrix(m), k=k, dtype=bool), m, core.full((), False, m.dtype))
+    return core.tril(m, operator.index(k))
 
 
 def triu(m, k=0):
     """The array with zeros below the diagonal k."""
-    m = _asarray(m)
-    return core.where(tri(*_matrix(m), k=k - 1, dtype=bool), core.full((), False, m.dtype), m)
-
-
-def _matrix(m):
-    return m.shape[-2:] if m.ndim > 1 else m.shape * 2
+    return core.triu(m, operator.index(k))
 
 
 def diag(v, k=0):
     """The diagonal k of a matrix, or the matrix that has v on it."""
-    v = _asarray(v)
-    if v.ndim == 2:
-        return v.diagonal(k)
-    if v.ndim != 1:
-        raise ValueError(f"[diag] input must be 1- or 2-dimensional; got shape {v.shape}")
-    n = v.size + abs(k)
-    result = core.full((n, n), False, v.dtype)
-    i = core.arange(0, v.size, 1)
-    result[i + max(-k, 0), i + max(k, 0)] = v
-    return result
+    return core.diag(v, operator.index(k))
 
 
 def diagflat(v, k=0):
-    return diag(_asarray(v).reshape(-1), k)
+    return core.diagflat(v, operator.index(k))

@@ -1,11 +1,8 @@
 """Views and rearrangements: NumPy's functions of the same name."""
 
-import operator
-
-import numpy as np
 from numpy import broadcast_shapes
 
-from ._common import asarray, at_axis, axis_index, axis_tuple, core, write
+from ._common import asarray, axis_tuple, core
 
 __all__ = [
     "reshape", "ravel", "transpose", "permute_dims", "matrix_transpose", "swapaxes", "moveaxis", "rollaxis",
@@ -83,131 +80,76 @@ def rot90(m, k=1, axes=(0, 1)):
 
 def roll(a, shift, axis=None):
     """Elements moved along axes; those pushed out come in at the other end."""
-    a = asarray(a)
-    if axis is None:
-        return roll(a.reshape(-1), shift, 0).reshape(a.shape)
-    axes = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
-    shifts = tuple(shift) if isinstance(shift, (tuple, list)) else (shift,)
-    moves = dict.fromkeys(range(a.ndim), 0)
-    for s, x in np.broadcast(np.array(shifts, dtype=object), np.array(axes, dtype=object)):
-        moves[axis_index(int(x), a.ndim)] += int(s)
-    result = a
-    for i, s in moves.items():
-        n = a.shape[i]
-        if n and s % n:
-            cut = n - s % n
-            result = core.concatenate((result[at_axis(i, slice(cut, None))], result[at_axis(i, slice(cut))]), i)
-    return result.copy() if result is a else result
+    return core.roll(a, shift, axis)
 
 
 def concatenate(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
     """The arrays joined along an axis; axis=None: flat."""
-    if out is not None and dtype is not None:
-        raise TypeError("[concatenate] takes `out` or `dtype`; got both")
-    if dtype is not None:
-        arrays = [asarray(a).astype(dtype, casting=casting, copy=False) for a in arrays]
-    return write(out, core.concatenate(arrays, axis))
+    return core.concatenate(arrays, axis, out, dtype, casting)
 
 
 def concat(arrays, /, *, axis=0, out=None, dtype=None, casting="same_kind"):
-    return concatenate(arrays, axis, out, dtype=dtype, casting=casting)
+    return core.concatenate(arrays, axis, out, dtype, casting)
 
 
 def stack(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
     """The arrays joined along a new axis."""
-    if dtype is not None:
-        arrays = [asarray(a).astype(dtype, casting=casting, copy=False) for a in arrays]
-    return write(out, core.stack(arrays, axis))
+    return core.stack(arrays, axis, out, dtype, casting)
 
 
 def vstack(tup, *, dtype=None, casting="same_kind"):
-    return concatenate([atleast_2d(a) for a in tup], 0, dtype=dtype, casting=casting)
+    return core.vstack(tup, dtype, casting)
 
 
 def hstack(tup, *, dtype=None, casting="same_kind"):
-    arrays = [atleast_1d(a) for a in tup]
-    return concatenate(arrays, 0 if arrays and arrays[0].ndim == 1 else 1, dtype=dtype, casting=casting)
+    return core.hstack(tup, dtype, casting)
 
 
 def dstack(tup):
-    return concatenate([atleast_3d(a) for a in tup], 2)
+    return core.dstack(tup)
 
 
 def column_stack(tup):
-    arrays = [asarray(a) for a in tup]
-    return concatenate([a.reshape(-1, 1) if a.ndim < 2 else a for a in arrays], 1)
+    return core.column_stack(tup)
 
 
 def array_split(ary, indices_or_sections, axis=0):
     """Parts of the array, views: before, between and after the indices, or so many nearly equal ones."""
-    a = asarray(ary)
-    axis = axis_index(axis, a.ndim)
-    n = a.shape[axis]
-    try:
-        cuts = [int(i) for i in indices_or_sections]
-    except TypeError:
-        parts = operator.index(indices_or_sections)
-        if parts <= 0:
-            raise ValueError(f"[array_split] number of sections must be larger than 0; got {parts}") from None
-        each, more = divmod(n, parts)
-        cuts = [each * i + min(i, more) for i in range(1, parts)]
-    edges = [0, *cuts, n]
-    return [a[at_axis(axis, slice(i, j))] for i, j in zip(edges, edges[1:])]
+    return core.array_split(ary, indices_or_sections, axis)
 
 
 def split(ary, indices_or_sections, axis=0):
     """As array_split, but sections must be equal."""
-    a = asarray(ary)
-    if not hasattr(indices_or_sections, "__len__") or getattr(indices_or_sections, "ndim", 1) == 0:
-        n = a.shape[axis_index(axis, a.ndim)]
-        if n % operator.index(indices_or_sections):
-            raise ValueError(f"[split] sections must divide an axis of {n} equally; got {indices_or_sections}")
-    return array_split(a, indices_or_sections, axis)
+    return core.split(ary, indices_or_sections, axis)
 
 
 def hsplit(ary, indices_or_sections):
-    a = asarray(ary)
-    if a.ndim == 0:
-        raise ValueError("[hsplit] needs an array of 1 or more dimensions; got 0")
-    return split(a, indices_or_sections, 1 if a.ndim > 1 else 0)
+    return core.hsplit(ary, indices_or_sections)
 
 
 def vsplit(ary, indices_or_sections):
-    if asarray(ary).ndim < 2:
-        raise ValueError(f"[vsplit] needs an array of 2 or more dimensions; got {asarray(ary).ndim}")
-    return split(ary, indices_or_sections, 0)
+    return core.vsplit(ary, indices_or_sections)
 
 
 def dsplit(ary, indices_or_sections):
-    if asarray(ary).ndim < 3:
-        raise ValueError(f"[dsplit] needs an array of 3 or more dimensions; got {asarray(ary).ndim}")
-    return split(ary, indices_or_sections, 2)
+    return core.dsplit(ary, indices_or_sections)
 
 
 def unstack(x, /, *, axis=0):
     """The parts of the array along an axis, as a tuple of views."""
-    a = core.moveaxis(x, axis, 0)
-    return tuple(a[i, ...] for i in range(a.shape[0]))
-
-
-def _atleast(arrays, grow):
-    results = tuple(grow(asarray(a)) for a in arrays)
-    return results[0] if len(results) == 1 else results
+    return core.unstack(x, axis)
 
 
 def atleast_1d(*arys):
-    return _atleast(arys, lambda a: a if a.ndim else a.reshape(1))
+    return core.atleast(1, arys)
 
 
 def atleast_2d(*arys):
-    return _atleast(arys, lambda a: a if a.ndim > 1 else a.reshape(1, -1) if a.ndim else a.reshape(1, 1))
+    return core.atleast(2, arys)
 
 
 def atleast_3d(*arys):
-    def grow(a):
-        return a if a.ndim > 2 else a[:, :, None] if a.ndim == 2 else a.reshape(1, -1, 1)
-
-    return _atleast(arys, grow)
+    return core.atleast(3, arys)
 
 
 def broadcast_to(array, shape, subok=False):
@@ -231,60 +173,31 @@ def repeat(a, repeats, axis=None):
 
 
 def append(arr, values, axis=None):
-    if axis is None:
-        return core.concatenate((asarray(arr).reshape(-1), asarray(values).reshape(-1)), 0)
-    return core.concatenate((arr, values), axis)
+    return core.append(arr, values, axis)
 
 
 def delete(arr, obj, axis=None):
     """The array without the named places of an axis."""
-    a = asarray(arr)
-    if axis is None:
-        a, axis = a.reshape(-1), 0
-    axis = axis_index(axis, a.ndim)
-    keep = np.delete(np.arange(a.shape[axis]), obj if isinstance(obj, slice) else np.asarray(obj))
-    return a[at_axis(axis, keep)]
-
-
-def _placed(indices, n, mode):
-    indices = asarray(indices)
-    if mode == "raise":
-        return indices
-    if mode == "wrap":
-        return indices % n
-    if mode == "clip":
-        return core.ufuncs["clip"](indices, 0, n - 1)
-    raise ValueError(f"[take] mode must be 'raise', 'wrap' or 'clip'; got {mode!r}")
+    return core.delete(arr, obj, axis)
 
 
 def take(a, indices, axis=None, out=None, mode="raise"):
     """The elements at the indices along an axis, or of the flat array."""
-    a = asarray(a)
-    if axis is None:
-        a, axis = a.reshape(-1), 0
-    axis = axis_index(axis, a.ndim)
-    indices = _placed(indices, a.shape[axis], mode)
-    if indices.dtype.kind not in "iu":
-        indices = indices.astype(np.intp, casting="safe" if indices.size else "unsafe")
-    flat = a[at_axis(axis, indices.reshape(-1))]
-    return write(out, flat.reshape(a.shape[:axis] + indices.shape + a.shape[axis + 1 :]))
+    return core.take(a, indices, axis, out, mode)
 
 
 def take_along_axis(arr, indices, axis=-1):
     """For each place, the element that `indices` names along the axis."""
-    return core.take_along_axis(*((asarray(arr).reshape(-1), indices, 0) if axis is None else (arr, indices, axis)))
+    return core.take_along_axis(arr, indices, axis)
 
 
 def compress(condition, a, axis=None, out=None):
     """The slices along an axis where the condition is true."""
-    condition = asarray(condition)
-    if condition.ndim != 1:
-        raise ValueError(f"[compress] condition must be 1-dimensional; got shape {condition.shape}")
-    return take(a, core.nonzero(condition)[0], axis, out)
+    return core.compress(condition, a, axis, out)
 
 
 def extract(condition, arr):
-    return asarray(arr).reshape(-1)[core.nonzero(asarray(condition).reshape(-1))[0]]
+    return core.extract(condition, arr)
 
 
 def nonzero(a):
@@ -293,7 +206,7 @@ def nonzero(a):
 
 
 def flatnonzero(a):
-    return core.nonzero(asarray(a).reshape(-1))[0]
+    return core.flatnonzero(a)
 
 
 def argwhere(a):

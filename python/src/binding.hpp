@@ -157,6 +157,8 @@ Dims to_dims(PyObject* o, const char* what);
 /// None is unset.
 std::optional<Dims> to_optional_dims(nb::handle o, const char* what);
 int to_int(PyObject* o, const char* what);
+/// None is unset.
+std::optional<int> to_optional_int(nb::handle o, const char* what);
 nb::tuple to_tuple(const Dims& d);
 Casting to_casting(nb::handle o);
 Order to_order(nb::handle o, Order when_none);
@@ -174,6 +176,8 @@ scalar to_number(PyObject* o);
 array from_numpy(PyObject* numpy_array);
 /// An array of whatever NumPy makes an array of; without a copy where the object owns memory.
 array as_array(PyObject* o, std::optional<DType> dtype = {});
+/// The arrays of a sequence. Throws TypeError.
+std::vector<array> to_arrays(nb::handle sequence);
 /// The parts of an index expression, one object or a tuple. Throws IndexError.
 std::vector<index> to_parts(PyObject* key);
 /// A bool array of `o`, or nothing for True; `store` keeps it alive.
@@ -230,13 +234,7 @@ class Operand {
 /// Two operands; a number takes the dtype of the array that it meets.
 struct Pair {
   Operand x, y;
-  Pair(nb::handle a, nb::handle b) {
-    std::optional<DType> partner;
-    if (is_array(a.ptr())) partner = get(a.ptr()).dtype();
-    y.take(b.ptr(), partner);
-    if (y.is_array()) partner = y.as_array().dtype();
-    x.take(a.ptr(), partner);
-  }
+  Pair(nb::handle a, nb::handle b);
 };
 
 /// Whether objects of the type deal with arrays themselves: __array_ufunc__ of their own, or a higher
@@ -280,6 +278,8 @@ void bind_array(nb::module_& m);
 void bind_ufunc(nb::module_& m);
 void bind_creation(nb::module_& m);
 void bind_functions(nb::module_& m);
+void bind_manipulation(nb::module_& m);
+void bind_math(nb::module_& m);
 void bind_interop(nb::module_& m);
 void bind_device(nb::module_& m);
 void bind_dlpack(nb::module_& m);

@@ -102,6 +102,11 @@ int to_int(PyObject* o, const char* what) {
   return static_cast<int>(v);
 }
 
+std::optional<int> to_optional_int(nb::handle o, const char* what) {
+  if (o.is_none()) return {};
+  return to_int(o.ptr(), what);
+}
+
 nb::tuple to_tuple(const Dims& d) {
   PyObject* t = checked(PyTuple_New(d.size()));
   for (int i = 0; i < d.size(); ++i) PyTuple_SET_ITEM(t, i, PyLong_FromLongLong(d[i]));
@@ -327,6 +332,15 @@ array as_array(PyObject* o, std::optional<DType> dtype) {
   return PyList_Check(o) || PyTuple_Check(o) ? a.copy() : a;
 }
 
+std::vector<array> to_arrays(nb::handle sequence) {
+  PyObject* fast = PySequence_Fast(sequence.ptr(), "[arrays] expected a sequence of arrays");
+  nb::object keep = nb::steal(checked(fast));
+  std::vector<array> r;
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(fast); ++i)
+    r.push_back(as_array(PySequence_Fast_GET_ITEM(fast, i)));
+  return r;
+}
+
 const array* to_mask(nb::handle o, std::optional<array>& store) {
   if (!o.is_valid() || o.ptr() == Py_True || o.is_none()) return nullptr;
   store.emplace(as_array(o.ptr()));
@@ -403,6 +417,14 @@ bool Operand::accept(PyObject* o, std::optional<DType> partner) {
 void Operand::take(PyObject* o, std::optional<DType> partner) {
   if (!accept(o, partner))
     throw TypeError("[operand] expected an array or a number; got " + std::string(Py_TYPE(o)->tp_name));
+}
+
+Pair::Pair(nb::handle a, nb::handle b) {
+  std::optional<DType> partner;
+  if (python::is_array(a.ptr())) partner = get(a.ptr()).dtype();
+  y.take(b.ptr(), partner);
+  if (y.is_array()) partner = y.as_array().dtype();
+  x.take(a.ptr(), partner);
 }
 
 void Output::take(PyObject* o) {

@@ -210,6 +210,41 @@ nb::object quick(nb::handle function) {
   throw TypeError("[quick] expected a function that creates arrays; got " + std::string(text));
 }
 
+nb::object coordinates(nb::handle arrays, bool copy, bool sparse, nb::handle indexing) {
+  const std::string_view text = PyUnicode_Check(indexing.ptr()) ? nb::cast<nb::str>(indexing).c_str() : "";
+  if (text != "xy" && text != "ij")
+    throw ValueError(std::string("[meshgrid] indexing must be 'xy' or 'ij'; got ") + nb::repr(indexing).c_str());
+  return wrap_all(meshgrid(to_arrays(arrays), text == "ij", sparse, copy));
+}
+
+void bind_grids(nb::module_& m) {
+  const auto any = nb::arg().none();
+  m.def("meshgrid", &coordinates);
+  m.def(
+      "indices",
+      [](nb::handle shape_, nb::handle dtype, bool sparse) -> nb::object {
+        const Dims shape = to_dims(shape_.ptr(), "dimensions");
+        const DType t = to_optional_dtype(dtype).value_or(DType::float64);
+        if (sparse) return wrap_all(sparse_indices(shape, t));
+        return wrap_object(indices(shape, t));
+      },
+      nb::arg(), any, nb::arg());
+  m.def("ix_", [](nb::handle parts) { return wrap_all(ix_(to_arrays(parts))); });
+  m.def(
+      "tri",
+      [](std::int64_t n, nb::handle columns, std::int64_t k, nb::handle dtype) {
+        // NumPy takes negative extents for none.
+        const std::int64_t rows = std::max<std::int64_t>(n, 0);
+        const std::int64_t m = columns.is_none() ? rows : std::max<std::int64_t>(nb::cast<std::int64_t>(columns), 0);
+        return wrap_object(tri(rows, m, k, dtype_or_float(dtype)));
+      },
+      nb::arg(), any, nb::arg(), any);
+  using Diagonal = array (*)(const array&, std::int64_t);
+  for (auto [name, f] :
+       {std::pair<const char*, Diagonal>{"tril", &tril}, {"triu", &triu}, {"diag", &diag}, {"diagflat", &diagflat}})
+    m.def(name, [f = f](nb::handle v, std::int64_t k) { return wrap_object(f(as_array(v.ptr()), k)); });
+}
+
 }  // namespace
 
 void bind_creation(nb::module_& m) {
@@ -234,27 +269,42 @@ void bind_creation(nb::module_& m) {
       nb::arg("start"), nb::arg("stop"), nb::arg("step"), nb::arg("dtype") = none);
   m.def(
       "linspace",
-      [](nb::handle start, nb::handle stop, std::int64_t num, bool endpoint, nb::handle dtype) {
+      [](nb::handle start, nb::handle stop, std::int64_t num, bool endpoint, nb::handle dtype, nb::handle axis) {
         Pair p(start, stop);
-        return wrap_object(linspace(p.x.arg(), p.y.arg(), num, endpoint, to_optional_dtype(dtype)));
+        return wrap_object(
+            linspace(p.x.arg(), p.y.arg(), num, endpoint, to_optional_dtype(dtype), to_int(axis.ptr(), "axis")));
       },
-      nb::arg("start"), nb::arg("stop"), nb::arg("num"), nb::arg("endpoint"), nb::arg("dtype") = none);
+      nb::arg("start"), nb::arg("stop"), nb::arg("num"), nb::arg("endpoint"), nb::arg("dtype").none(), nb::arg("axis"));
   m.def(
       "logspace",
-      [](nb::handle start, nb::handle stop, std::int64_t num, bool endpoint, double base, nb::handle dtype) {
+      [](nb::handle start, nb::handle stop, std::int64_t num, bool endpoint, nb::handle base, nb::handle dtype,
+         nb::handle axis) {
         Pair p(start, stop);
-        return wrap_object(logspace(p.x.arg(), p.y.arg(), num, endpoint, base, to_optional_dtype(dtype)));
+        Operand b;
+        b.take(base.ptr());
+        return wrap_object(logspace(p.x.arg(), p.y.arg(), num, endpoint, b.arg(), to_optional_dtype(dtype),
+                                    to_int(axis.ptr(), "axis")));
       },
-      nb::arg("start"), nb::arg("stop"), nb::arg("num"), nb::arg("endpoint"), nb::arg("base"), nb::arg("dtype") = none);
+      nb::arg("start"), nb::arg("stop"), nb::arg("num"), nb::arg("endpoint"), nb::arg("base"), nb::arg("dtype").none(),
+      nb::arg("axis"));
+  m.def(
+      "geomspace",
+      [](nb::handle start, nb::handle stop, std::int64_t num, bool endpoint, nb::handle dtype, nb::handle axis) {
+        return wrap_object(geomspace(as_array(start.ptr()), as_array(stop.ptr()), num, endpoint,
+                                     to_optional_dtype(dtype), to_int(axis.ptr(), "axis")));
+      },
+      nb::arg("start"), nb::arg("stop"), nb::arg("num"), nb::arg("endpoint"), nb::arg("dtype").none(), nb::arg("axis"));
   m.def(
       "eye",
-      [](std::int64_t n, nb::handle columns, std::int64_t k, nb::handle dtype) {
-        return wrap_object(eye(n, columns.is_none() ? n : nb::cast<std::int64_t>(columns), k, dtype_or_float(dtype)));
+      [](std::int64_t n, nb::handle columns, std::int64_t k, nb::handle dtype, nb::handle order) {
+        return wrap_object(eye(n, columns.is_none() ? n : nb::cast<std::int64_t>(columns), k, dtype_or_float(dtype),
+                               to_order(order, Order::C)));
       },
-      nb::arg("n"), nb::arg("m") = none, nb::arg("k") = 0, nb::arg("dtype") = none);
+      nb::arg("n"), nb::arg("m") = none, nb::arg("k") = 0, nb::arg("dtype") = none, nb::arg("order") = none);
   m.def("asarray", &asarray, nb::arg("object").none(), nb::arg("dtype") = nb::none());
   m.def("array", &new_array, nb::arg("object").none(), nb::arg("dtype") = nb::none(), nb::arg("order") = nb::none());
   m.def("quick", &quick);
+  bind_grids(m);
 }
 
 }  // namespace galop::python

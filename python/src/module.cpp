@@ -80,6 +80,8 @@ void set_error() noexcept {
     PyErr_SetString(PyExc_TypeError, e.what());
   } catch (const IndexError& e) {
     PyErr_SetString(PyExc_IndexError, e.what());
+  } catch (const ZeroDivisionError& e) {
+    PyErr_SetString(PyExc_ZeroDivisionError, e.what());
   } catch (const OverflowError& e) {
     PyErr_SetString(PyExc_OverflowError, e.what());
   } catch (const MemoryError& e) {
@@ -184,6 +186,8 @@ NB_MODULE(_galop, m) {
   bind_ufunc(m);
   bind_creation(m);
   bind_functions(m);
+  bind_manipulation(m);
+  bind_math(m);
   bind_interop(m);
   bind_device(m);
   bind_dlpack(m);

@@ -28,6 +28,19 @@ Dims normalize_axes(std::string_view op, const Dims& axes, int ndim) {
   return r;
 }
 
+array given(std::string_view op, const array* out, const array& result, Casting casting) {
+  if (!out) return result;
+  if (!(out->shape() == result.shape()))
+    throw ValueError("[" + std::string(op) + "] out must have shape " + to_string(result.shape()) + "; got " +
+                     to_string(out->shape()));
+  if (!can_cast(result.dtype(), out->dtype(), casting))
+    throw TypeError("[" + std::string(op) + "] out is not allowed by casting='" + std::string(name(casting)) +
+                    "'; got " + std::string(name(result.dtype())) + " to " + std::string(name(out->dtype())));
+  require_writeable(op, *out);
+  out->assign(result);
+  return *out;
+}
+
 void require_writeable(std::string_view op, const array& a) {
   if (!a.writeable())
     throw ValueError("[" + std::string(op) + "] assignment destination is read-only; got shape " +

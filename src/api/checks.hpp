@@ -12,6 +12,10 @@ int normalize_axis(std::string_view op, std::int64_t axis, int ndim);
 /// The same for a list; throws ValueError when an axis comes twice.
 Dims normalize_axes(std::string_view op, const Dims& axes, int ndim);
 
+/// The result, or `out` once the result was written to it. Throws ValueError for another shape, TypeError where the
+/// casting does not allow it.
+array given(std::string_view op, const array* out, const array& result, Casting casting = Casting::same_kind);
+
 /// Throws ValueError for a read-only destination.
 void require_writeable(std::string_view op, const array& a);
 

@@ -10,6 +10,7 @@
 #include "api/layout.hpp"
 #include "core/view.hpp"
 #include "core/visit.hpp"
+#include "galop/manipulate.hpp"
 #include "galop/reduce.hpp"
 #include "galop/ufunc.hpp"
 #include "graph/build.hpp"
@@ -200,8 +201,9 @@ array arange(scalar start, scalar stop, scalar step, std::optional<DType> t) {
   return ramp(n, start, next, to);
 }
 
-array linspace(const arg& start, const arg& stop, std::int64_t num, bool endpoint, std::optional<DType> t) {
+array linspace(const arg& start, const arg& stop, std::int64_t num, bool endpoint, std::optional<DType> t, int axis) {
   graph::Lock lock;
+  if (axis != 0) return moveaxis(linspace(start, stop, num, endpoint, t), {0}, {axis});
   if (num < 0) throw ValueError("[linspace] the number of samples must not be negative; got " + std::to_string(num));
   const std::int64_t parts = endpoint ? num - 1 : num;
   const bool numbers = !start.is_array() && !stop.is_array();
@@ -268,22 +270,30 @@ array linspace(const arg& start, const arg& stop, std::int64_t num, bool endpoin
   return to == y.dtype() ? y : graph::cast(y, to);
 }
 
-array logspace(const arg& start, const arg& stop, std::int64_t num, bool endpoint, double base,
-               std::optional<DType> t) {
+array logspace(const arg& start, const arg& stop, std::int64_t num, bool endpoint, const arg& base,
+               std::optional<DType> t, int axis) {
   graph::Lock lock;
-  array y = power(base, linspace(start, stop, num, endpoint));
-  return t.value_or(y.dtype()) == y.dtype() ? y : graph::cast(y, *t);
+  array y = linspace(start, stop, num, endpoint);
+  if (base.is_array()) {  // the base's axes stand beside those of the ends, behind the numbers'
+    Dims shape = y.shape();
+    while (shape.size() <= base.as_array().ndim()) shape.insert(1, 1);
+    y = y.reshape(shape);
+  }
+  y = power(base, y);
+  if (t && *t != y.dtype()) y = graph::cast(y, *t);
+  return axis == 0 ? y : moveaxis(y, {0}, {axis});
 }
 
-array eye(std::int64_t n, std::int64_t m, std::int64_t k, DType t) {
+array eye(std::int64_t n, std::int64_t m, std::int64_t k, DType t, Order order) {
   graph::Lock lock;
   Dims shape{n, m == -1 ? n : m};
   check_size("eye", shape, t);
   array diagonal = equal(graph::iota(shape, {-1, 1}, 0), k);
-  return t == DType::bool_ ? diagonal : graph::cast(diagonal, t);
+  const array r = t == DType::bool_ ? diagonal : graph::cast(diagonal, t);
+  return order == Order::F ? r.copy(order) : r;
 }
 
-std::vector<array> meshgrid(array_list axes, bool matrix_indexing, bool sparse) {
+std::vector<array> meshgrid(array_list axes, bool matrix_indexing, bool sparse, bool copy) {
   graph::Lock lock;
   const int n = static_cast<int>(axes.size());
   auto place = [&](int i) { return !matrix_indexing && n > 1 && i < 2 ? 1 - i : i; };
@@ -295,8 +305,9 @@ std::vector<array> meshgrid(array_list axes, bool matrix_indexing, bool sparse) 
     columns.push_back(axes[static_cast<std::size_t>(i)].reshape(column));
   }
   for (array& c : columns) {
-    if (!sparse) check_size("meshgrid", shape, c.dtype());
-    c = api::c_order_copy(sparse ? c : api::stretched("meshgrid", c, shape));
+    if (!sparse && copy) check_size("meshgrid", shape, c.dtype());
+    if (!sparse) c = api::stretched("meshgrid", c, shape);
+    if (copy) c = api::c_order_copy(c);
   }
   return columns;
 }

@@ -5,6 +5,7 @@
 #include "api/places.hpp"
 #include "galop/create.hpp"
 #include "galop/manipulate.hpp"
+#include "galop/print.hpp"
 #include "galop/reduce.hpp"
 
 namespace galop {
@@ -17,7 +18,7 @@ array below(std::int64_t n, std::int64_t m, std::int64_t k) {
 
 // The same for the last two axes of an array; a vector counts as each row of a square.
 array below(std::string_view op, const array& a, std::int64_t k) {
-  if (a.ndim() == 0) throw ValueError("[" + std::string(op) + "] needs an array of at least one axis; got a 0-d array");
+  if (a.ndim() == 0) throw TypeError("[" + std::string(op) + "] needs an array of at least one axis; got a 0-d array");
   return below(a.ndim() == 1 ? a.size() : a.shape()[a.ndim() - 2], a.shape().back(), k);
 }
 
@@ -25,18 +26,20 @@ array zero_of(DType t) { return zeros({}, t); }
 
 }  // namespace
 
-array geomspace(const array& start, const array& stop, std::int64_t num, bool endpoint, std::optional<DType> t) {
+array geomspace(const array& start, const array& stop, std::int64_t num, bool endpoint, std::optional<DType> t,
+                int axis) {
   const DType work = promote_types(promote_types(start.dtype(), stop.dtype()), DType::float64);
   const array first = start.astype(work), last = stop.astype(work);
   if (any((first == 0) | (last == 0)).item<bool>())
-    throw ValueError("[geomspace] a geometric sequence cannot include zero; got starts of shape " +
-                     to_string(start.shape()) + " and stops of shape " + to_string(stop.shape()));
+    throw ValueError("[geomspace] a geometric sequence cannot include zero; got " + to_string(start) + " and " +
+                     to_string(stop));
   const array turn = sign(first);
   array r = power(10.0, linspace(log10(first / turn), log10(last / turn), num, endpoint));
   if (num > 0) r(0) = first / turn;
   if (num > 1 && endpoint) r(-1) = last / turn;
   r = r * turn;
-  return t ? r.astype(*t) : r;
+  if (t && *t != r.dtype()) r = r.astype(*t);
+  return axis == 0 ? r : moveaxis(r, {0}, {axis});
 }
 
 array tri(std::int64_t n, std::int64_t m, std::int64_t k, DType t) {
@@ -60,15 +63,16 @@ array diag(const array& v, std::int64_t k) {
 
 array diagflat(const array& v, std::int64_t k) { return diag(v.ravel(), k); }
 
-std::vector<array> sparse_indices(const Dims& shape) {
+std::vector<array> sparse_indices(const Dims& shape, DType t) {
   std::vector<array> axes;
-  for (int i = 0; i < shape.size(); ++i) axes.push_back(arange(shape[i]).reshape(api::only_axis(i, shape.size())));
+  for (int i = 0; i < shape.size(); ++i)
+    axes.push_back(arange(0, shape[i], 1, t).reshape(api::only_axis(i, shape.size())));
   return axes;
 }
 
-array indices(const Dims& shape) {
-  if (shape.empty()) return empty({0}, DType::int64);
-  return stack(broadcast_arrays(sparse_indices(shape)), 0);
+array indices(const Dims& shape, DType t) {
+  if (shape.empty()) return empty({0}, t);
+  return stack(broadcast_arrays(sparse_indices(shape, t)), 0);
 }
 
 std::vector<array> ix_(array_list parts) {
@@ -79,6 +83,7 @@ std::vector<array> ix_(array_list parts) {
     if (part.ndim() != 1)
       throw ValueError("[ix_] arguments must be 1-dimensional; got shape " + to_string(part.shape()));
     if (part.dtype() == DType::bool_) part = nonzero(part)[0];
+    if (part.size() == 0) part = part.astype(DType::int64);
     r.push_back(part.reshape(api::only_axis(i, ndim)));
   }
   return r;

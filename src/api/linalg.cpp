@@ -203,32 +203,32 @@ array inner(const array& a, const array& b) {
   return contract("inner", a, b, b.ndim() - 1, nullptr);
 }
 
-array outer(const array& a, const array& b) {
+array outer(const array& a, const array& b, const array* out) {
   graph::Lock lock;
-  return multiply(column(a.ravel()), row(b.ravel()));
+  return api::given("outer", out, multiply(column(a.ravel()), row(b.ravel())));
 }
 
-array vecdot(const array& a, const array& b, int axis) {
+array vecdot(const array& a, const array& b, int axis, const array* out) {
   graph::Lock lock;
   require_dims("vecdot", a, 1, "first");
   require_dims("vecdot", b, 1, "second");
   array x = moveaxis(a, {api::normalize_axis("vecdot", axis, a.ndim())}, {-1});
   array y = moveaxis(b, {api::normalize_axis("vecdot", axis, b.ndim())}, {-1});
-  return product("vecdot", a, b, row(conjugated(x)), column(y), true, true, nullptr);
+  return api::given("vecdot", out, product("vecdot", a, b, row(conjugated(x)), column(y), true, true, nullptr));
 }
 
-array matvec(const array& a, const array& b) {
+array matvec(const array& a, const array& b, const array* out) {
   graph::Lock lock;
   require_dims("matvec", a, 2, "first");
   require_dims("matvec", b, 1, "second");
-  return product("matvec", a, b, a, column(b), false, true, nullptr);
+  return api::given("matvec", out, product("matvec", a, b, a, column(b), false, true, nullptr));
 }
 
-array vecmat(const array& a, const array& b) {
+array vecmat(const array& a, const array& b, const array* out) {
   graph::Lock lock;
   require_dims("vecmat", a, 1, "first");
   require_dims("vecmat", b, 2, "second");
-  return product("vecmat", a, b, row(conjugated(a)), b, true, false, nullptr);
+  return api::given("vecmat", out, product("vecmat", a, b, row(conjugated(a)), b, true, false, nullptr));
 }
 
 array tensordot(const array& a, const array& b, const Dims& axes_a, const Dims& axes_b) {

@@ -134,10 +134,14 @@ array flip(const array& a, std::optional<Dims> axes) {
   return a.with_view(std::move(v));
 }
 
-array concatenate(array_list arrays, std::optional<int> axis) {
+array concatenate(array_list arrays, std::optional<int> axis, const join_options& o) {
   graph::Lock lock;
   if (arrays.empty()) throw ValueError("[concatenate] at least one array is needed; got none");
   std::vector<array> list(arrays.begin(), arrays.end());
+  if (o.dtype) {
+    if (o.out) throw TypeError("[concatenate] takes `out` or `dtype`; got both");
+    for (array& a : list) a = a.astype(*o.dtype, {.casting = o.casting, .copy = false});
+  }
   if (!axis)
     for (array& a : list) a = a.ravel();
   const array& first = list[0];
@@ -175,10 +179,10 @@ array concatenate(array_list arrays, std::optional<int> axis) {
     at += a.shape()[along];
     if (part.size() > 0) graph::assign(r.with_view(std::move(part)), a);
   }
-  return r;
+  return api::given("concatenate", o.out, r, o.casting);
 }
 
-array stack(array_list arrays, int axis) {
+array stack(array_list arrays, int axis, const join_options& o) {
   graph::Lock lock;
   if (arrays.empty()) throw ValueError("[stack] at least one array is needed; got none");
   std::vector<array> list;
@@ -190,7 +194,7 @@ array stack(array_list arrays, int axis) {
                        to_string(a.shape()));
     list.push_back(expand_dims(a, {along}));
   }
-  return concatenate(list, along);
+  return concatenate(list, along, o);
 }
 
 namespace {

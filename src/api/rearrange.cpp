@@ -38,11 +38,23 @@ array grown(const array& a, int ndim) {
   return a.reshape(shape);
 }
 
-array joined(array_list arrays, int ndim, int axis) {
+array joined(array_list arrays, int ndim, int axis, const join_options& o = {}) {
   std::vector<array> list;
   for (const array& a : arrays) list.push_back(grown(a, ndim));
-  return concatenate(list, axis);
+  return concatenate(list, axis, o);
 }
+
+// The axis that hsplit, vsplit and dsplit cut, where the array has it.
+int cut_axis(std::string_view op, const array& a, int ndim, int axis) {
+  if (a.ndim() < ndim)
+    throw ValueError("[" + std::string(op) + "] needs an array of " + std::to_string(ndim) +
+                     " or more dimensions; got " + std::to_string(a.ndim()));
+  return axis;
+}
+int second_axis(const array& a) { return cut_axis("hsplit", a, 1, a.ndim() > 1 ? 1 : 0); }
+
+// What stays of an axis, true for each place.
+std::vector<bool> all_kept(std::int64_t n) { return std::vector<bool>(static_cast<std::size_t>(n), true); }
 
 }  // namespace
 
@@ -106,8 +118,10 @@ array atleast_1d(const array& a) { return grown(a, 1); }
 array atleast_2d(const array& a) { return grown(a, 2); }
 array atleast_3d(const array& a) { return grown(a, 3); }
 
-array hstack(array_list arrays) { return joined(arrays, 1, arrays.empty() || arrays[0].ndim() <= 1 ? 0 : 1); }
-array vstack(array_list arrays) { return joined(arrays, 2, 0); }
+array hstack(array_list arrays, const join_options& o) {
+  return joined(arrays, 1, arrays.empty() || arrays[0].ndim() <= 1 ? 0 : 1, o);
+}
+array vstack(array_list arrays, const join_options& o) { return joined(arrays, 2, 0, o); }
 array dstack(array_list arrays) { return joined(arrays, 3, 2); }
 array column_stack(array_list arrays) {
   std::vector<array> list;
@@ -135,11 +149,19 @@ std::vector<array> split(const array& a, const Dims& cuts, int axis) { return ar
 
 std::vector<array> split(const array& a, std::int64_t parts, int axis) {
   const std::int64_t n = a.shape()[api::normalize_axis("split", axis, a.ndim())];
-  if (parts <= 0 || n % parts != 0)
+  if (parts == 0) throw ZeroDivisionError("[split] number of sections must not be zero; got 0");
+  if (n % parts != 0)
     throw ValueError("[split] sections must divide an axis of " + std::to_string(n) + " equally; got " +
                      std::to_string(parts));
   return array_split(a, parts, axis);
 }
+
+std::vector<array> hsplit(const array& a, std::int64_t parts) { return split(a, parts, second_axis(a)); }
+std::vector<array> hsplit(const array& a, const Dims& cuts) { return split(a, cuts, second_axis(a)); }
+std::vector<array> vsplit(const array& a, std::int64_t parts) { return split(a, parts, cut_axis("vsplit", a, 2, 0)); }
+std::vector<array> vsplit(const array& a, const Dims& cuts) { return split(a, cuts, cut_axis("vsplit", a, 2, 0)); }
+std::vector<array> dsplit(const array& a, std::int64_t parts) { return split(a, parts, cut_axis("dsplit", a, 3, 2)); }
+std::vector<array> dsplit(const array& a, const Dims& cuts) { return split(a, cuts, cut_axis("dsplit", a, 3, 2)); }
 
 std::vector<array> unstack(const array& a, int axis) {
   axis = api::normalize_axis("unstack", axis, a.ndim());
@@ -149,11 +171,29 @@ std::vector<array> unstack(const array& a, int axis) {
 }
 
 array roll(const array& a, std::int64_t shift, std::optional<int> axis) {
-  const auto [b, k] = along("roll", a, axis);
-  const std::int64_t n = b.shape()[k], moved = n == 0 ? 0 : ((shift % n) + n) % n;
-  if (moved == 0) return a.copy();
-  const array r = concatenate({at_axis(b, k, slice(n - moved, none)), at_axis(b, k, slice(n - moved))}, k);
-  return axis ? r : r.reshape(a.shape());
+  if (axis) return roll(a, Dims{shift}, Dims{*axis});
+  return roll(a.ravel(), Dims{shift}, Dims{0}).reshape(a.shape());
+}
+
+array roll(const array& a, const Dims& shifts, const Dims& axes) {
+  const int pairs = shifts.size() == 1 ? axes.size() : shifts.size();
+  if (axes.size() != pairs && axes.size() != 1)
+    throw ValueError("[roll] needs a shift for each axis; got shifts " + to_string(shifts) + ", axes " +
+                     to_string(axes));
+  Dims moved(a.ndim(), 0);
+  for (int i = 0; i < pairs; ++i) {
+    const int k = api::normalize_axis("roll", axes[axes.size() == 1 ? 0 : i], a.ndim());
+    const std::int64_t n = a.shape()[k], shift = shifts[shifts.size() == 1 ? 0 : i];
+    if (n > 0) moved[k] = ((moved[k] + shift % n) % n + n) % n;
+  }
+  std::optional<array> r;
+  for (int k = 0; k < a.ndim(); ++k) {
+    if (moved[k] == 0) continue;
+    const array& from = r ? *r : a;
+    const std::int64_t cut = a.shape()[k] - moved[k];
+    r = concatenate({at_axis(from, k, slice(cut, none)), at_axis(from, k, slice(cut))}, k);
+  }
+  return r ? *r : a.copy(Order::K);
 }
 
 array tile(const array& a, const Dims& times) {
@@ -200,7 +240,9 @@ array repeat(const array& a, const array& times, std::optional<int> axis) {
 array delete_(const array& a, const array& places, std::optional<int> axis) {
   const auto [b, k] = along("delete", a, axis);
   const std::int64_t n = b.shape()[k];
-  std::vector<bool> kept(static_cast<std::size_t>(n), true);
+  std::vector<bool> kept = all_kept(n);
+  if (!is_integer(places.dtype()) && places.dtype() != DType::bool_)
+    throw IndexError("[delete] places must be integers or a mask; got " + std::string(name(places.dtype())));
   if (places.dtype() == DType::bool_) {
     if (!(places.shape() == Dims{n}))
       throw ValueError("[delete] a mask must have shape " + to_string(Dims{n}) + "; got " + to_string(places.shape()));
@@ -216,12 +258,38 @@ array delete_(const array& a, const array& places, std::optional<int> axis) {
   return at_axis(b, k, array(kept));
 }
 
-array take(const array& a, const array& indices, std::optional<int> axis) {
-  const auto [b, k] = along("take", a, axis);
-  return at_axis(b, k, indices);
+array delete_(const array& a, const slice& places, std::optional<int> axis) {
+  const auto [b, k] = along("delete", a, axis);
+  const std::int64_t n = b.shape()[k];
+  const std::vector<std::int64_t> gone = arange(n)(places).to_vector<std::int64_t>();
+  std::vector<bool> kept = all_kept(n);
+  for (const std::int64_t i : gone) kept[static_cast<std::size_t>(i)] = false;
+  return at_axis(b, k, array(kept));
 }
 
-array take_along_axis(const array& a, const array& indices, int axis) {
+array take(const array& a, const array& indices, std::optional<int> axis, TakeMode mode, const array* out) {
+  const auto [b, k] = along("take", a, axis);
+  const std::int64_t n = b.shape()[k];
+  array at = indices;
+  if (!is_integer(at.dtype())) {
+    if (at.size() > 0 && !can_cast(at.dtype(), DType::int64))
+      throw TypeError("[take] indices must be integers; got " + std::string(name(at.dtype())));
+    at = at.astype(DType::int64);
+  }
+  if (n == 0 && at.size() > 0)
+    throw IndexError("[take] an empty axis has nothing to take; got " + std::to_string(at.size()) + " indices");
+  if (mode == TakeMode::wrap && n > 0) at = at % n;
+  if (mode == TakeMode::clip && n > 0) at = clip(at, 0, n - 1);
+  const array flat = at_axis(b, k, at.ravel());
+  Dims shape(b.shape().begin(), b.shape().begin() + k);
+  for (const std::int64_t m : at.shape()) shape.push_back(m);
+  for (int i = k + 1; i < b.ndim(); ++i) shape.push_back(b.shape()[i]);
+  return api::given("take", out, flat.reshape(shape));
+}
+
+array take_along_axis(const array& a_, const array& indices, std::optional<int> axis_) {
+  const array a = axis_ ? a_ : a_.ravel();
+  int axis = axis_.value_or(0);
   if (a.ndim() != indices.ndim())
     throw ValueError("[take_along_axis] shapes must have as many axes; got " + to_string(indices.shape()) + " and " +
                      to_string(a.shape()));
@@ -232,10 +300,10 @@ array take_along_axis(const array& a, const array& indices, int axis) {
   return a.at(parts);
 }
 
-array compress(const array& condition, const array& a, std::optional<int> axis) {
+array compress(const array& condition, const array& a, std::optional<int> axis, const array* out) {
   if (condition.ndim() != 1)
     throw ValueError("[compress] condition must be 1-dimensional; got shape " + to_string(condition.shape()));
-  return take(a, flatnonzero(condition), axis);
+  return take(a, flatnonzero(condition), axis, TakeMode::raise, out);
 }
 
 array extract(const array& condition, const array& a) { return take(a, flatnonzero(condition)); }

@@ -20,20 +20,21 @@ std::optional<DType> wide(DType t, std::optional<DType> asked) {
   return kind(t) == 'u' ? DType::uint64 : DType::int64;
 }
 
-array scan(const binary_ufunc& op, const array& a, std::optional<int> axis, std::optional<DType> dtype) {
-  return axis ? op.accumulate(a, *axis, wide(a.dtype(), dtype)) : op.accumulate(a.ravel(), 0, wide(a.dtype(), dtype));
+array scan(const binary_ufunc& op, const array& a, std::optional<int> axis, std::optional<DType> dtype,
+           const array* out = nullptr) {
+  return op.accumulate(axis ? a : a.ravel(), axis.value_or(0), wide(a.dtype(), dtype), out);
 }
 
 array cumulative(const binary_ufunc& op, int start, const array& x, std::optional<int> axis, std::optional<DType> dtype,
-                 bool include_initial) {
+                 bool include_initial, const array* out) {
   if (!axis && x.ndim() != 1)
     throw ValueError("[cumulative] axis must be given unless the array has 1 axis; got shape " + to_string(x.shape()));
   const int k = api::normalize_axis("cumulative", axis.value_or(0), x.ndim());
+  if (!include_initial) return scan(op, x, k, dtype, out);
   const array folds = scan(op, x, k, dtype);
-  if (!include_initial) return folds;
   Dims first = x.shape();
   first[k] = 1;
-  return concatenate({full(first, start, folds.dtype()), folds}, k);
+  return concatenate({full(first, start, folds.dtype()), folds}, k, {.out = out});
 }
 
 array without_nan(const array& a, const scalar& instead) {
@@ -44,12 +45,6 @@ array valid(const array& a, const reduce_options& o) { return o.where ? ~isnan(a
 
 // Options of a helping reduction: the same axes, nothing that belongs to the result.
 reduce_options same_axes(const reduce_options& o, bool keepdims) { return {.axis = o.axis, .keepdims = keepdims}; }
-
-array given(const reduce_options& o, const array& r) {
-  if (!o.out) return r;
-  o.out->assign(r);
-  return *o.out;
-}
 
 }  // namespace
 
@@ -80,13 +75,23 @@ array ufunc::reduceat(const array& a, const array& indices, int axis, std::optio
   return r;
 }
 
-array ptp(const array& a, const axes& axis, bool keepdims) {
+array ptp(const array& a, const axes& axis, bool keepdims, const array* out) {
   const reduce_options o{.axis = axis, .keepdims = keepdims};
-  return max(a, o) - min(a, o);
+  const array high = max(a, o);
+  return subtract(high, min(a, o), {.out = {out}});
 }
 
 array average(const array& a, const array& weights, const axes& axis, bool keepdims) {
-  array w = weights;
+  return average_and_sum(a, &weights, axis, keepdims).first;
+}
+
+std::pair<array, array> average_and_sum(const array& a, const array* weights, const axes& axis, bool keepdims) {
+  if (!weights) {
+    const array r = mean(a, {.axis = axis, .keepdims = keepdims});
+    const double each = r.size() == 0 ? 0.0 : static_cast<double>(a.size()) / static_cast<double>(r.size());
+    return {r, full(r.shape(), each, r.dtype())};
+  }
+  array w = *weights;
   DType t = promote_types(a.dtype(), w.dtype());
   if (!is_inexact(a.dtype())) t = promote_types(t, DType::float64);
   if (!(w.shape() == a.shape())) {
@@ -109,23 +114,28 @@ array average(const array& a, const array& weights, const axes& axis, bool keepd
   const reduce_options o{.axis = axis, .dtype = t, .keepdims = keepdims};
   const array total = sum(w, o);
   if (any(total == 0).item<bool>())
-    throw ValueError("[average] weights must not sum to zero; got weights of shape " + to_string(weights.shape()));
-  return sum(a * w, o) / total;
+    throw ZeroDivisionError("[average] weights must not sum to zero; got weights of shape " +
+                            to_string(weights->shape()));
+  return {sum(multiply(a, w, {.dtype = t}), o) / total, total};
 }
 
-array cumsum(const array& a, std::optional<int> axis, std::optional<DType> dtype) { return scan(add, a, axis, dtype); }
-array cumprod(const array& a, std::optional<int> axis, std::optional<DType> dtype) {
-  return scan(multiply, a, axis, dtype);
+array cumsum(const array& a, std::optional<int> axis, std::optional<DType> dtype, const array* out) {
+  return scan(add, a, axis, dtype, out);
 }
-array cumulative_sum(const array& x, std::optional<int> axis, std::optional<DType> dtype, bool include_initial) {
-  return cumulative(add, 0, x, axis, dtype, include_initial);
+array cumprod(const array& a, std::optional<int> axis, std::optional<DType> dtype, const array* out) {
+  return scan(multiply, a, axis, dtype, out);
 }
-array cumulative_prod(const array& x, std::optional<int> axis, std::optional<DType> dtype, bool include_initial) {
-  return cumulative(multiply, 1, x, axis, dtype, include_initial);
+array cumulative_sum(const array& x, std::optional<int> axis, std::optional<DType> dtype, bool include_initial,
+                     const array* out) {
+  return cumulative(add, 0, x, axis, dtype, include_initial, out);
+}
+array cumulative_prod(const array& x, std::optional<int> axis, std::optional<DType> dtype, bool include_initial,
+                      const array* out) {
+  return cumulative(multiply, 1, x, axis, dtype, include_initial, out);
 }
 
-array trace(const array& a, int offset, int axis1, int axis2, std::optional<DType> dtype) {
-  return sum(diagonal(a, offset, axis1, axis2), {.axis = -1, .dtype = dtype});
+array trace(const array& a, std::int64_t offset, int axis1, int axis2, std::optional<DType> dtype, const array* out) {
+  return sum(diagonal(a, offset, axis1, axis2), {.axis = -1, .dtype = dtype, .out = out});
 }
 
 array nansum(const array& a, const reduce_options& o) { return sum(without_nan(a, 0), o); }
@@ -139,7 +149,7 @@ array nanmean(const array& a, const reduce_options& o) {
   parts.out = nullptr;
   const array total = sum(without_nan(a, 0), parts);
   const array count = sum(valid(a, o), same_axes(o, o.keepdims));
-  return given(o, total / count.astype(real_dtype(total.dtype())));
+  return divide(total, count.astype(real_dtype(total.dtype())), {.out = {o.out}});
 }
 
 array nanvar(const array& a, const reduce_options& o, double ddof) {
@@ -152,13 +162,13 @@ array nanvar(const array& a, const reduce_options& o, double ddof) {
   const array total = sum(distance * distance, same_axes(o, o.keepdims));
   array count = sum(counts, same_axes(o, o.keepdims)) - ddof;
   count = where(count > 0, count.astype(total.dtype()), std::numeric_limits<double>::quiet_NaN());
-  return given(o, total / count);
+  return divide(total, count, {.out = {o.out}});
 }
 
 array nanstd(const array& a, const reduce_options& o, double ddof) {
   reduce_options inner = o;
   inner.out = nullptr;
-  return given(o, sqrt(nanvar(a, inner, ddof)));
+  return sqrt(nanvar(a, inner, ddof), {.out = {o.out}});
 }
 
 }  // namespace galop

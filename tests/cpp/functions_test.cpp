@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "galop/galop.hpp"
 
@@ -152,11 +153,121 @@ TEST(Functions, NanReductionsTakeOptions) {
   EXPECT_TRUE(std::isnan(double(gp::nanmean(gp::array({nan})))));
 }
 
+TEST(Functions, RollAndSplitAlongAxes) {
+  const gp::array a = gp::arange(6).reshape({2, 3});
+  EXPECT_THAT(values(gp::roll(a, gp::Dims{1, 1}, gp::Dims{0, 1})), ElementsAre(5, 3, 4, 2, 0, 1));
+  EXPECT_THAT(values(gp::roll(a, gp::Dims{1, 1}, gp::Dims{1})), ElementsAre(1, 2, 0, 4, 5, 3));
+  EXPECT_THAT(values(gp::roll(a, gp::Dims{-1}, gp::Dims{0, 1})), ElementsAre(4, 5, 3, 1, 2, 0));
+  EXPECT_TRUE(gp::roll(a.T(), gp::Dims{}, gp::Dims{0}).is_f_contiguous());
+  const gp::array cube = gp::arange(8).reshape({2, 2, 2});
+  EXPECT_THAT(values(gp::hsplit(a, 3)[1]), ElementsAre(1, 4));
+  EXPECT_THAT(values(gp::hsplit(gp::arange(4), gp::Dims{1})[1]), ElementsAre(1, 2, 3));
+  EXPECT_THAT(values(gp::vsplit(a, 2)[1]), ElementsAre(3, 4, 5));
+  EXPECT_THAT(values(gp::vsplit(a, gp::Dims{1})[0]), ElementsAre(0, 1, 2));
+  EXPECT_THAT(values(gp::dsplit(cube, 2)[1]), ElementsAre(1, 3, 5, 7));
+  EXPECT_TRUE(gp::shares_memory(gp::dsplit(cube, gp::Dims{1})[0], cube));
+}
+
+TEST(Functions, JoinsTakeOptions) {
+  const gp::array a = gp::array({1.5, 2.5});
+  gp::array out = gp::zeros({4});
+  gp::concatenate({a, a}, 0, {.out = &out});
+  EXPECT_THAT(values(out), ElementsAre(1.5, 2.5, 1.5, 2.5));
+  EXPECT_EQ(gp::stack({a, a}, 1, {.dtype = gp::float32}).dtype(), gp::float32);
+  EXPECT_THAT(values(gp::hstack({a, a}, {.dtype = gp::int64, .casting = gp::Casting::unsafe})),
+              ElementsAre(1, 2, 1, 2));
+  EXPECT_EQ(gp::vstack({a, a}, {.dtype = gp::complex64}).dtype(), gp::complex64);
+  EXPECT_THROW(gp::concatenate({a, a}, 0, {.dtype = gp::int64}), gp::TypeError);
+  EXPECT_THROW(gp::concatenate({a, a}, 0, {.dtype = gp::float64, .out = &out}), gp::TypeError);
+  EXPECT_THROW(gp::concatenate({a}, 0, {.out = &out}), gp::ValueError);
+}
+
+TEST(Functions, PicksOutsideAnAxis) {
+  const gp::array a = gp::arange(6).reshape({2, 3}), at = gp::array({4, -4});
+  EXPECT_THROW(gp::take(a, at, 1), gp::IndexError);
+  EXPECT_THAT(values(gp::take(a, at, 1, gp::TakeMode::wrap)), ElementsAre(1, 2, 4, 5));
+  EXPECT_THAT(values(gp::take(a, at, 1, gp::TakeMode::clip)), ElementsAre(2, 0, 5, 3));
+  EXPECT_THAT(values(gp::take(a, gp::array({true, false}))), ElementsAre(1, 0));
+  EXPECT_THROW(gp::take(a, 1.0), gp::TypeError);
+  EXPECT_THROW(gp::take(gp::zeros({0}), 0, 0, gp::TakeMode::wrap), gp::IndexError);
+  gp::array out = gp::zeros({2}, gp::float32), small = gp::zeros({2}, gp::int8);
+  EXPECT_THAT(values(gp::take(a, gp::array({5, 0}), gp::none, gp::TakeMode::raise, &out)), ElementsAre(5, 0));
+  EXPECT_THAT(values(out), ElementsAre(5, 0));
+  EXPECT_THROW(gp::take(a * 0.5, gp::array({5, 0}), gp::none, gp::TakeMode::raise, &small), gp::TypeError);
+  gp::compress(gp::array({false, true}), a(gp::all, 0), 0, nullptr);
+  EXPECT_THAT(values(gp::delete_(a, gp::slice(0, gp::none, 2), 1)), ElementsAre(1, 4));
+  EXPECT_THAT(values(gp::delete_(a, gp::slice(-1, gp::none))), ElementsAre(0, 1, 2, 3, 4));
+  EXPECT_THROW(gp::delete_(a, 1.5), gp::IndexError);
+  EXPECT_THAT(values(gp::take_along_axis(a, gp::array({5, 1}), gp::none)), ElementsAre(5, 1));
+}
+
+TEST(Functions, DifferencesAndIntegrals) {
+  const gp::array a = gp::array({1, 4, 9}), zero = 0, more = gp::array({16, 25});
+  EXPECT_THAT(values(gp::diff(a, 1, -1, &zero, &more)), ElementsAre(1, 3, 5, 7, 9));
+  EXPECT_THAT(values(gp::diff(a, 0, -1, &zero)), ElementsAre(1, 4, 9));
+  EXPECT_EQ(double(gp::trapezoid_over(a, gp::array({1, 2}))), 15.5);
+  EXPECT_EQ(double(gp::trapezoid(a, 2.0)), 18);
+  const gp::array x = gp::array({{1, 2}, {0, 1}, {0, 0}}), y = gp::array({{0, 0}, {1, 0}, {0, 1}});
+  EXPECT_THAT(values(gp::cross(x, y, 0, 0)), ElementsAre(0, 0, 1, 1, -2, 0));
+  EXPECT_THAT(values(gp::cross(x, y, 0, 0, 0)), ElementsAre(0, 1, 0, -2, 1, 0));
+  EXPECT_THAT(values(gp::isclose(a, a + 1, 0.0, gp::array({0.5, 1.0, 2.0}))), ElementsAre(0, 1, 1));
+  const double inf = std::numeric_limits<double>::infinity();
+  gp::array bad = gp::array({inf, 1.0, std::nan("")});
+  EXPECT_THAT(values(gp::nan_to_num(bad, gp::array({7.0, 8.0, 9.0}), gp::arg(5.0))), ElementsAre(5, 1, 9));
+  gp::nan_to_num(bad, 0.0, gp::arg(2.0), {}, false);
+  EXPECT_THAT(values(bad), ElementsAre(2, 1, 0));
+}
+
+TEST(Functions, StatisticsIntoOut) {
+  const gp::array a = gp::array({{1.0, 2.0}, {3.0, 7.0}}), w = gp::array({1.0, 3.0});
+  gp::array out = gp::zeros({2}), line = gp::zeros({4}), wrong = gp::zeros({3});
+  gp::ptp(a, 1, false, &out);
+  EXPECT_THAT(values(out), ElementsAre(1, 4));
+  gp::cumsum(a, {}, {}, &line);
+  EXPECT_THAT(values(line), ElementsAre(1, 3, 6, 13));
+  gp::cumulative_prod(gp::array({2, 3, 4}), {}, {}, true, &line);
+  EXPECT_THAT(values(line), ElementsAre(1, 2, 6, 24));
+  EXPECT_THROW(gp::cumulative_sum(w, {}, {}, true, &out), gp::ValueError);
+  EXPECT_THROW(gp::nanmean(a, {.axis = 0, .out = &wrong}), gp::ValueError);
+  const auto [mean, weight] = gp::average_and_sum(a, &w, 0);
+  EXPECT_THAT(values(mean), ElementsAre(2.5, 5.75));
+  EXPECT_THAT(values(weight), ElementsAre(4, 4));
+  EXPECT_THAT(values(gp::average_and_sum(a, nullptr, 1).second), ElementsAre(2, 2));
+  const gp::array bytes = gp::array({200}).astype(gp::uint8);
+  EXPECT_EQ(double(gp::average(bytes, gp::array({2}).astype(gp::uint8))), 200);  // no product of bytes
+  EXPECT_THROW(gp::average(a, w * 0, 0), gp::ZeroDivisionError);
+  gp::array all = gp::zeros({2, 2});
+  gp::outer(w, w, &all);
+  gp::round(all / 3, 1, &all);
+  EXPECT_THAT(values(all), ElementsAre(0.3, 1, 1, 3));
+}
+
+TEST(Functions, GridsOfOptions) {
+  EXPECT_EQ(gp::linspace(0, gp::array({1, 2}), 5, true, {}, 1).shape(), (gp::Dims{2, 5}));
+  EXPECT_EQ(gp::logspace(gp::array({0, 1}), gp::array({1, 2}), 3, true, gp::array({{2.0}, {4.0}})).shape(),
+            (gp::Dims{3, 2, 2}));
+  EXPECT_THAT(values(gp::logspace(0, 2, 3, true, gp::array({2.0, 3.0}), {}, -1)), ElementsAre(1, 2, 4, 1, 3, 9));
+  EXPECT_EQ(gp::geomspace(gp::array({1, 2}), 8, 4, true, {}, 1).shape(), (gp::Dims{2, 4}));
+  EXPECT_TRUE(gp::eye(2, 3, 0, gp::float64, gp::Order::F).is_f_contiguous());
+  EXPECT_EQ(gp::indices({2, 2}, gp::float32).dtype(), gp::float32);
+  const gp::array x = gp::arange(3), y = gp::arange(2);
+  const std::vector<gp::array> views = gp::meshgrid({x, y}, false, false, false);
+  EXPECT_TRUE(gp::shares_memory(views[0], x) && !views[0].writeable());
+  EXPECT_EQ(gp::ix_({gp::zeros({0}), x})[0].dtype(), gp::int64);
+}
+
 TEST(Functions, RefuseWhatDoesNotFit) {
   const gp::array a = gp::arange(6).reshape({2, 3});
   const auto says = [](auto f, const char* text) { EXPECT_THAT(f, ThrowsMessage<gp::Error>(HasSubstr(text))); };
   says([&] { gp::split(a, 4, 1); }, "[split] sections must divide an axis of 3 equally; got 4");
   says([&] { gp::array_split(a, 0); }, "[array_split] number of sections must be larger than 0; got 0");
+  says([&] { gp::split(a, 0, 1); }, "[split] number of sections must not be zero");
+  says(
+      [&] {
+        gp::roll(a, {1, 2, 3}, {0, 1});
+      },
+      "[roll] needs a shift for each axis; got shifts (1, 2, 3), axes (0, 1)");
+  says([&] { gp::vsplit(gp::arange(3), 3); }, "[vsplit] needs an array of 2 or more dimensions; got 1");
   says([&] { gp::delete_(a, 3, 1); }, "[delete] index out of bounds for axis with size 3; got 3");
   says([&] { gp::repeat(a, gp::array({1, 2}), 1); }, "[repeat] one number of repeats for each of 3 places");
   says([&] { gp::repeat(a, -1); }, "[repeat] repeats may not be negative");
