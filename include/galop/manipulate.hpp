@@ -30,6 +30,10 @@ array matrix_transpose(const array& a);
 array diagonal(const array& a, std::int64_t offset = 0, int axis1 = 0, int axis2 = 1);
 /// A view of any shape and strides in bytes; nothing checks that it stays inside.
 array as_strided(const array& a, const Dims& shape, const Dims& strides, bool writeable = true);
+/// All windows of the extents along the axes (unset: all), a view: where a window begins comes first, then the elements
+/// of the window. Throws ValueError for a window that does not fit, or another number of extents than axes.
+array sliding_window_view(const array& a, const Dims& window, const std::optional<Dims>& axes = {},
+                          bool writeable = false);
 /// At least one, two or three axes, as NumPy places them; views.
 array atleast_1d(const array& a);
 array atleast_2d(const array& a);

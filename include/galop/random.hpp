@@ -122,6 +122,11 @@ class Generator {
   /// dtypes, ValueError for bounds that do not fit it.
   array integers(const arg& low, const arg& high, DType t = DType::int64, bool endpoint = false);
   array integers(const arg& low, const arg& high, const Dims& size, DType t = DType::int64, bool endpoint = false);
+  /// As many numbers as `out` has elements, written to it: NumPy's argument `out`. Throws TypeError unless its dtype is
+  /// float64 or float32, ValueError unless it lies in C order and can be written to.
+  void random_into(const array& out);
+  void standard_normal_into(const array& out);
+  void standard_exponential_into(const array& out, bool inversion = false);
   /// 0 … n - 1 in random order, int64; a copy of `a` with one axis in random order; the same in place.
   array permutation(std::int64_t n);
   array permutation(const array& a, int axis = 0);

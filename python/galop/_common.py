@@ -29,11 +29,6 @@ def axis_tuple(axis, ndim):
     return axes
 
 
-def at_axis(axis, key):
-    """The index expression that applies key to one axis and leaves those before it."""
-    return (slice(None),) * axis + (key,)
-
-
 def write(out, result):
     """The result, or `out` after the result was written to it."""
     if out is None:

@@ -5,7 +5,7 @@ import operator
 import numpy as np
 
 from ._bit_generators import MT19937, PCG64, BitGenerator, SeedSequence
-from ._common import asarray, at_axis, axis_index, core, is_array
+from ._common import asarray, axis_index, core, is_array
 
 __all__ = [
     "BitGenerator", "Generator", "MT19937", "PCG64", "RandomState", "SeedSequence", "bytes", "choice", "default_rng",
@@ -26,32 +26,12 @@ def _python(value, size, dtype):
     return dtype(value) if size is None and (dtype is int or dtype is bool) and not is_array(value) else value
 
 
-def _fill(draw, size, dtype, out):
-    """The draw, written to `out` if there is one."""
-    if out is None:
-        return draw(size, dtype)
-    if not isinstance(out, np.ndarray) and not is_array(out):
-        raise ValueError(f"[out] expected an array; got {type(out).__name__}")
-    if out.dtype != np.dtype(dtype):
-        raise TypeError(f"[out] must have dtype {np.dtype(dtype)}; got {out.dtype}")
-    if not out.flags.c_contiguous or not out.flags.writeable:
-        raise ValueError("[out] must be contiguous in C order and writeable")
-    if size is not None and (tuple(size) if np.iterable(size) else (operator.index(size),)) != tuple(out.shape):
-        raise ValueError(f"[out] size must match the shape of out; got size {size}, shape {tuple(out.shape)}")
-    out[...] = draw(out.shape, dtype)
-    return out
-
-
 def _population(a):
     """The array to choose from or to permute: NumPy's own where Galop has no such dtype."""
     try:
         return asarray(a)
     except TypeError:
         return np.asarray(a)
-
-
-def _take(a, order, axis=0):
-    return a[at_axis(axis, np.asarray(order) if isinstance(a, np.ndarray) else order)]
 
 
 class _Distributions:
@@ -83,23 +63,16 @@ class _Distributions:
         return self._core.bytes(operator.index(length))
 
     def _choose(self, a, size, replace, p, axis, shuffle):
-        array = None
-        if isinstance(a, (int, np.integer)):
-            n = int(a)
-        else:
-            array = _population(a)
-            if array.ndim == 0:
-                try:
-                    n, array = operator.index(array.item()), None
-                except TypeError:
-                    raise ValueError(f"[choice] a must be an array or an integer; got {a!r}") from None
-            else:
-                axis = axis_index(axis, array.ndim)
-                n = array.shape[axis]
-        index = self._core.choice(n, () if size is None else size, bool(replace), p, bool(shuffle))
-        if size is None:
-            index = int(index)
-        return index if array is None else _take(array, index, axis)
+        of, other = int(a) if isinstance(a, (int, np.integer)) else _population(a), None
+        if not isinstance(of, int) and of.ndim == 0:
+            try:
+                of = operator.index(of.item())
+            except TypeError:
+                raise ValueError(f"[choice] a must be an array or an integer; got {a!r}") from None
+        elif isinstance(of, np.ndarray):  # a dtype that Galop lacks
+            other, of = of, of.shape[axis_index(axis, of.ndim)]
+        result = self._core.choice(of, size, bool(replace), p, axis, bool(shuffle))
+        return result if other is None else np.take(other, np.asarray(result), axis)
 
     def _permuted(self, x, axis, no_axis):
         if isinstance(x, (int, np.integer)):
@@ -107,8 +80,9 @@ class _Distributions:
         x = _population(x)
         if x.ndim == 0:
             raise no_axis(f"[permutation] x must be an integer or at least 1-dimensional; got {x!r}")
-        axis = axis_index(axis, x.ndim)
-        return _take(x, self._core.permutation(x.shape[axis]), axis)
+        if is_array(x):
+            return self._core.permutation(x, axis)
+        return np.take(x, np.asarray(self._core.permutation(x.shape[axis_index(axis, x.ndim)])), axis)
 
     def _shuffle(self, x, axis):
         if isinstance(x, np.ndarray):
@@ -149,16 +123,15 @@ class Generator(_Distributions):
 
     def random(self, size=None, dtype=np.float64, out=None):
         """Numbers from 0 to before 1, float64 or float32."""
-        return _fill(self._core.random, size, dtype, out)
+        return self._core.random(size, dtype, out)
 
     def standard_normal(self, size=None, dtype=np.float64, out=None):
         """Normal deviates around 0 with standard deviation 1, float64 or float32."""
-        return _fill(self._core.standard_normal, size, dtype, out)
+        return self._core.standard_normal(size, dtype, out)
 
     def standard_exponential(self, size=None, dtype=np.float64, method="zig", out=None):
         """Exponential deviates with mean 1, float64 or float32, by NumPy's ziggurat or (any other method) by inversion."""
-        draw = self._core.standard_exponential
-        return _fill(lambda n, t: draw(n, t, method != "zig"), size, dtype, out)
+        return self._core.standard_exponential(size, dtype, method != "zig", out)
 
     def integers(self, low, high=None, size=None, dtype=np.int64, endpoint=False):
         """Integers from low to before high, or to high with endpoint; from 0 to before low without high."""

@@ -1,7 +1,7 @@
 // Memory shared with the outside: the buffer protocol, NumPy arrays, __array_interface__, and NumPy's ufunc protocol.
 #include "binding.hpp"
-#include "core/view.hpp"
 #include "galop/create.hpp"
+#include "galop/manipulate.hpp"
 #include "numpy_api.hpp"
 
 namespace galop::python {
@@ -75,19 +75,11 @@ nb::dict array_interface(nb::handle self) {
   return d;
 }
 
-/// A view of the same storage by shape and strides in bytes; nothing checks that it stays inside.
-nb::object as_strided(nb::handle o, nb::handle shape, nb::handle strides, bool writeable) {
-  array a = as_array(o.ptr());
-  View v = a.view();
-  if (!shape.is_none()) v.shape = to_dims(shape.ptr(), "shape");
-  if (!strides.is_none()) v.strides = to_dims(strides.ptr(), "strides");
-  if (v.shape.size() != v.strides.size())
-    throw ValueError("[as_strided] shape and strides must have the same length; got " + to_string(v.shape) + " and " +
-                     to_string(v.strides));
-  checked_size("as_strided", v.shape, 1);
-  array r = a.with_view(std::move(v));
-  if (!writeable) r.set_writeable(false);
-  return wrap_object(std::move(r));
+/// A view of the same storage by shape and strides in bytes, the array's own where they are not given.
+nb::object strided_view(nb::handle o, nb::handle shape, nb::handle strides, bool writeable) {
+  const array a = as_array(o.ptr());
+  return wrap_object(as_strided(a, to_optional_dims(shape, "shape").value_or(a.shape()),
+                                to_optional_dims(strides, "strides").value_or(a.strides()), writeable));
 }
 
 // NumPy's ufuncs on Galop arrays --------------------------------------------------------------------------------------
@@ -130,7 +122,7 @@ void bind_interop(nb::module_& m) {
                        nb::scope(type), nb::name("__array_ufunc__"), nb::is_method(), nb::arg("ufunc"),
                        nb::arg("method"), nb::arg("inputs"), nb::arg("kwargs"));
   m.def("array_interface", &array_interface);
-  m.def("as_strided", &as_strided, nb::arg("x"), nb::arg("shape") = nb::none(), nb::arg("strides") = nb::none(),
+  m.def("as_strided", &strided_view, nb::arg("x"), nb::arg("shape") = nb::none(), nb::arg("strides") = nb::none(),
         nb::arg("writeable") = true);
   m.def("bury", &bury);
 }

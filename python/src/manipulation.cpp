@@ -275,6 +275,13 @@ void bind_views(nb::module_& m) {
         [](nb::handle a, nb::handle b) { return shares_memory(as_array(a.ptr()), as_array(b.ptr())); });
   m.def("may_share_memory",
         [](nb::handle a, nb::handle b) { return may_share_memory(as_array(a.ptr()), as_array(b.ptr())); });
+  m.def(
+      "sliding_window_view",
+      [](nb::handle a, nb::handle window, nb::handle axes, bool writeable) {
+        return wrap_object(sliding_window_view(as_array(a.ptr()), to_dims(window.ptr(), "window_shape"),
+                                               to_optional_dims(axes, "axis"), writeable));
+      },
+      nb::arg(), nb::arg(), nb::arg().none(), nb::arg());
   m.def("atleast", &at_least);
   m.def("copyto", &copy_to, nb::arg("dst"), nb::arg("src"), nb::arg("casting"), nb::arg("where"));
   m.def("where", [](nb::handle condition, nb::handle x, nb::handle y) {

@@ -257,19 +257,43 @@ nb::object exponential(H& h, nb::handle scale, nb::handle size) {
       [&](const arg& a, const arg&, const Dims& d) { return h.arrays.exponential(a, d); });
 }
 
+/// Indices below `population`, or parts of an array along an axis; one alone, where no size is given, is a scalar.
 template <class H>
-nb::object choice(H& h, nb::handle population, nb::handle size, bool replace, nb::handle p, bool shuffle) {
+nb::object choice(H& h, nb::handle population, nb::handle size, bool replace, nb::handle p, int axis, bool shuffle) {
   random::choice_options o;
   o.replace = replace;
   o.shuffle = shuffle;
+  o.axis = axis;
   std::optional<array> weights;
   if (!p.is_none()) {
     weights.emplace(as_array(p.ptr()));
     o.p = &*weights;
   }
-  const Dims d = to_dims(size.ptr(), "size");
+  const Dims d = size.is_none() ? Dims{} : to_dims(size.ptr(), "size");
+  if (is_array(population.ptr())) {
+    const array a = get(population.ptr());
+    const array r = without_gil(std::max(work(d), a.size()), [&] { return h.arrays.choice(a, d, o); });
+    return size.is_none() && r.ndim() == 0 ? nb::steal(numpy_scalar_at(r, 0)) : wrap_object(r);
+  }
   const std::int64_t n = nb::cast<std::int64_t>(population);
-  return wrap_object(without_gil(std::max(work(d), replace ? 0 : n), [&] { return h.arrays.choice(n, d, o); }));
+  const array r = without_gil(std::max(work(d), replace ? 0 : n), [&] { return h.arrays.choice(n, d, o); });
+  return size.is_none() ? nb::steal(python_scalar(r)) : wrap_object(r);
+}
+
+/// 0 … n - 1 in random order, or an array with one axis so.
+template <class H>
+nb::object permutation(H& h, nb::handle x, int axis) {
+  if (is_array(x.ptr())) {
+    const array a = get(x.ptr());
+    return wrap_object(without_gil(a.size(), [&] {
+      if constexpr (requires { h.arrays.permutation(a, axis); })
+        return h.arrays.permutation(a, axis);
+      else
+        return h.arrays.permutation(a);
+    }));
+  }
+  const std::int64_t n = nb::cast<std::int64_t>(x);
+  return wrap_object(without_gil(n, [&] { return h.arrays.permutation(n); }));
 }
 
 template <class H>
@@ -285,18 +309,36 @@ nb::class_<H> bind_distributions(nb::module_& m, const char* name) {
       .def("uniform", &uniform<H>, any, any, any)
       .def("normal", &normal<H>, any, any, any)
       .def("exponential", &exponential<H>, any, any)
-      .def("choice", &choice<H>, nb::arg(), any, nb::arg(), any, nb::arg())
+      .def("choice", &choice<H>, nb::arg(), any, nb::arg(), any, nb::arg(), nb::arg())
       .def("bytes", &bytes<H>)
-      .def("permutation",
-           [](H& h, std::int64_t n) { return wrap_object(without_gil(n, [&] { return h.arrays.permutation(n); })); });
+      .def("permutation", &permutation<H>, nb::arg(), nb::arg("axis") = 0);
   return c;
 }
 
+/// A draw written to `out`, whose dtype and shape must be those that are asked for, if any are.
+template <class Into>
+nb::object drawn_into(nb::handle out, nb::handle size, DType t, Into&& into) {
+  if (!is_array(out.ptr()) && !PyArray_Check(out.ptr()))
+    throw ValueError("[out] expected an array; got " + std::string(Py_TYPE(out.ptr())->tp_name));
+  Output o;
+  o.take(out.ptr());
+  const array target = *o.get();
+  if (target.dtype() != t)
+    throw TypeError("[out] must have dtype " + std::string(name(t)) + "; got " + std::string(name(target.dtype())));
+  if (const std::optional<Dims> d = to_optional_dims(size, "size"); d && !(*d == target.shape()))
+    throw ValueError("[out] size must match the shape of out; got size " + to_string(*d) + ", shape " +
+                     to_string(target.shape()));
+  without_gil(target.size(), [&] { into(target); });
+  return nb::steal(o.give(target));
+}
+
 /// A draw of float64 or float32; a single one is a Python float in either case.
-template <class One, class Many>
-nb::object of_dtype(const char* op, nb::handle size, nb::handle dtype, One&& one, Many&& many) {
+template <class One, class Many, class Into>
+nb::object of_dtype(const char* op, nb::handle size, nb::handle dtype, nb::handle out, One&& one, Many&& many,
+                    Into&& into) {
   const DType t = to_dtype(dtype.ptr());
   random::require_float(op, t);
+  if (!out.is_none()) return drawn_into(out, size, t, into);
   return one_or_many(
       size,
       [&](double* out) {
@@ -316,30 +358,34 @@ void bind_generator(nb::module_& m) {
   bind_distributions<H>(m, "Generator")
       .def(
           "random",
-          [](H& h, nb::handle size, nb::handle dtype) {
+          [](H& h, nb::handle size, nb::handle dtype, nb::handle out) {
             return of_dtype(
-                "random", size, dtype, [&](auto* out) { h.stream->random(1, out); },
-                [&](const Dims& d, DType t) { return h.arrays.random(d, t); });
+                "random", size, dtype, out, [&](auto* to) { h.stream->random(1, to); },
+                [&](const Dims& d, DType t) { return h.arrays.random(d, t); },
+                [&](const array& to) { h.arrays.random_into(to); });
           },
-          any, any)
+          any, any, any)
       .def(
           "standard_normal",
-          [](H& h, nb::handle size, nb::handle dtype) {
+          [](H& h, nb::handle size, nb::handle dtype, nb::handle out) {
             return of_dtype(
-                "standard_normal", size, dtype, [&](auto* out) { h.stream->standard_normal(1, out); },
-                [&](const Dims& d, DType t) { return h.arrays.standard_normal(d, t); });
+                "standard_normal", size, dtype, out, [&](auto* to) { h.stream->standard_normal(1, to); },
+                [&](const Dims& d, DType t) { return h.arrays.standard_normal(d, t); },
+                [&](const array& to) { h.arrays.standard_normal_into(to); });
           },
-          any, any)
+          any, any, any)
       .def(
           "standard_exponential",
-          [](H& h, nb::handle size, nb::handle dtype, bool inversion) {
+          [](H& h, nb::handle size, nb::handle dtype, bool inversion, nb::handle out) {
             const auto method =
                 inversion ? random::ExponentialMethod::kInversion : random::ExponentialMethod::kZiggurat;
             return of_dtype(
-                "standard_exponential", size, dtype, [&](auto* out) { h.stream->standard_exponential(method, 1, out); },
-                [&](const Dims& d, DType t) { return h.arrays.standard_exponential(d, t, inversion); });
+                "standard_exponential", size, dtype, out,
+                [&](auto* to) { h.stream->standard_exponential(method, 1, to); },
+                [&](const Dims& d, DType t) { return h.arrays.standard_exponential(d, t, inversion); },
+                [&](const array& to) { h.arrays.standard_exponential_into(to, inversion); });
           },
-          any, any, nb::arg())
+          any, any, nb::arg(), any)
       .def(
           "integers",
           [](H& h, nb::handle low, nb::handle high, nb::handle size, nb::handle dtype, bool endpoint) {

@@ -384,6 +384,32 @@ array Generator::standard_exponential(const Dims& size, DType t, bool inversion)
 array Generator::exponential(const arg& scale) { return exponential_of(*stream_, scale, {}); }
 array Generator::exponential(const arg& scale, const Dims& size) { return exponential_of(*stream_, scale, size); }
 
+namespace {
+
+/// f(shape, dtype) written to `out`, once it is known that it can be.
+template <class F>
+void write_draw(const char* op, const array& out, F&& f) {
+  graph::Lock lock;
+  require_float(op, out.dtype());
+  if (!out.is_c_contiguous() || !out.writeable())
+    throw ValueError("[" + std::string(op) + "] out must be contiguous in C order and writeable; got shape " +
+                     to_string(out.shape()) + ", strides " + to_string(out.strides()));
+  out.assign(f(out.shape(), out.dtype()));
+}
+
+}  // namespace
+
+void Generator::random_into(const array& out) {
+  write_draw("random", out, [&](const Dims& d, DType t) { return random(d, t); });
+}
+void Generator::standard_normal_into(const array& out) {
+  write_draw("standard_normal", out, [&](const Dims& d, DType t) { return standard_normal(d, t); });
+}
+void Generator::standard_exponential_into(const array& out, bool inversion) {
+  write_draw("standard_exponential", out,
+             [&](const Dims& d, DType t) { return standard_exponential(d, t, inversion); });
+}
+
 array Generator::integers(const arg& low, const arg& high, DType t, bool endpoint) {
   return random::integers("integers", stream_->bits(), Method::kLemire, bound_of(low), bound_of(high), endpoint, {}, t);
 }

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "api/checks.hpp"
+#include "api/places.hpp"
 #include "api/random_draw.hpp"
 #include "core/view.hpp"
 #include "galop/create.hpp"
@@ -71,7 +72,9 @@ template <class Stream>
 array choice_of(Stream& g, const array& a, const Dims& size, const choice_options& o) {
   if (a.ndim() == 0) value_error("choice", "a must be an array of at least one axis, or an integer; got a 0-d array");
   const int axis = api::normalize_axis("choice", o.axis, a.ndim());
-  return take(a, choice_of(g, a.shape()[axis], size, o), axis);
+  const array places = choice_of(g, a.shape()[axis], size, o);
+  if (places.ndim() == 0) return api::at_axis(a, axis, places.item<std::int64_t>()).copy();
+  return take(a, places, axis);
 }
 
 template <class Stream>

@@ -95,6 +95,27 @@ array as_strided(const array& a, const Dims& shape, const Dims& strides, bool wr
   return r;
 }
 
+array sliding_window_view(const array& a, const Dims& window, const std::optional<Dims>& axes_, bool writeable) {
+  Dims axes, shape = a.shape(), strides = a.strides();
+  if (axes_)
+    axes = api::normalize_axes("sliding_window_view", *axes_, a.ndim());
+  else
+    for (int i = 0; i < a.ndim(); ++i) axes.push_back(i);
+  if (window.size() != axes.size())
+    throw ValueError("[sliding_window_view] needs an extent for each of the axes " + to_string(axes) + "; got " +
+                     to_string(window));
+  for (int k = 0; k < window.size(); ++k) {
+    const int i = static_cast<int>(axes[k]);
+    if (window[k] < 0 || window[k] > a.shape()[i])
+      throw ValueError("[sliding_window_view] the window must fit into shape " + to_string(a.shape()) + "; got " +
+                       to_string(window));
+    shape[i] -= window[k] - 1;
+    shape.push_back(window[k]);
+    strides.push_back(a.strides()[i]);
+  }
+  return as_strided(a, shape, strides, writeable);
+}
+
 array diagonal(const array& a, std::int64_t offset, int axis1, int axis2) {
   if (a.ndim() < 2)
     throw ValueError("[diagonal] needs an array of at least two axes; got shape " + to_string(a.shape()));

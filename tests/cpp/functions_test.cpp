@@ -166,6 +166,13 @@ TEST(Functions, RollAndSplitAlongAxes) {
   EXPECT_THAT(values(gp::vsplit(a, gp::Dims{1})[0]), ElementsAre(0, 1, 2));
   EXPECT_THAT(values(gp::dsplit(cube, 2)[1]), ElementsAre(1, 3, 5, 7));
   EXPECT_TRUE(gp::shares_memory(gp::dsplit(cube, gp::Dims{1})[0], cube));
+  const gp::array windows = gp::sliding_window_view(a, {2}, gp::Dims{-1});
+  EXPECT_EQ(windows.shape(), (gp::Dims{2, 2, 2}));
+  EXPECT_THAT(values(windows), ElementsAre(0, 1, 1, 2, 3, 4, 4, 5));
+  EXPECT_TRUE(gp::shares_memory(windows, a) && !windows.writeable());
+  EXPECT_EQ(gp::sliding_window_view(a, {2, 3}).shape(), (gp::Dims{1, 1, 2, 3}));
+  EXPECT_THROW(gp::sliding_window_view(a, {2}), gp::ValueError);
+  EXPECT_THROW(gp::sliding_window_view(a, {3, 3}), gp::ValueError);
 }
 
 TEST(Functions, JoinsTakeOptions) {

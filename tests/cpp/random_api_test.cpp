@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "galop/create.hpp"
 #include "galop/engine.hpp"
 #include "galop/manipulate.hpp"
 #include "galop/reduce.hpp"
@@ -40,6 +41,22 @@ TEST(RandomApi, HandlesShareTheStream) {
   for (const double v : same.random({3}).to_vector<double>()) got.push_back(v);
   EXPECT_EQ(got, want);
   EXPECT_NE(default_rng().random({4}).to_vector<double>(), default_rng().random({4}).to_vector<double>());
+}
+
+TEST(RandomApi, DrawsIntoAnArray) {
+  Generator g = default_rng(5), h = default_rng(5);
+  array a = zeros({2, 3}), b = zeros({4}, DType::float32), whole = zeros({3, 4});
+  g.random_into(a);
+  EXPECT_EQ(a.to_vector<double>(), h.random({2, 3}).to_vector<double>());
+  g.standard_normal_into(b);
+  EXPECT_EQ(b.to_vector<double>(), h.standard_normal({4}, DType::float32).to_vector<double>());
+  g.standard_exponential_into(whole(1), true);
+  EXPECT_EQ(whole(1).to_vector<double>(), h.standard_exponential({4}, DType::float64, true).to_vector<double>());
+  EXPECT_EQ(double(whole(0).sum()), 0);
+  EXPECT_THROW(g.random_into(zeros({2}, DType::int64)), TypeError);
+  EXPECT_THROW(g.random_into(zeros({8})(slice(none, none, 2))), ValueError);
+  EXPECT_THROW(g.standard_normal_into(broadcast_to(zeros({1}), {1})), ValueError);
+  EXPECT_EQ(g.random({2}).to_vector<double>(), h.random({2}).to_vector<double>());  // errors draw nothing
 }
 
 TEST(RandomApi, ParametersBroadcast) {

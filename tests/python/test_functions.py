@@ -1,5 +1,5 @@
-"""Functions made of others (rolls, splits, picks, differences, statistics, grids) against NumPy: values to the bit, dtypes,
-shapes, kinds of errors. Their C++ side is compared by test_calc.py and tests/cpp/functions_test.cpp."""
+"""Functions made of others (rolls, splits, picks, differences, statistics, grids) against NumPy: values to the bit,
+dtypes, shapes, kinds of errors. test_calc.py and tests/cpp/functions_test.cpp compare their C++ side."""
 
 import builtins
 
@@ -27,6 +27,10 @@ NAMES = {
 }  # fmt: skip
 
 CALLS = """
+    lib.stride_tricks.sliding_window_view(v, 3); lib.stride_tricks.sliding_window_view(m, 2, 1);
+    lib.stride_tricks.sliding_window_view(m, (2, 3)); lib.stride_tricks.sliding_window_view(m, 2);
+    lib.stride_tricks.sliding_window_view(m, 9, 0); lib.stride_tricks.sliding_window_view(m, (2, 1), (1, 0));
+    lib.stride_tricks.sliding_window_view(e, 0, 0); lib.stride_tricks.sliding_window_view(m, -1, 0);
     roll(v, 2); roll(v, -9); roll(m, 3); roll(m, 1, 0); roll(m, (1, 2), (0, 1)); roll(m, 1, (0, 1)); roll(m, (1, 2), 1);
     roll(m, (1,2)); roll(f, 0); roll(f, 0, 0); roll(f, 5, 1); roll(e, 1); roll(e, 1, 1); roll(m, (1,2,3), (0,1));
     roll(m, 1, 2); roll(t, 1, -1); roll(v, np.int64(2)); roll(v, 2.7); roll(s, 1); roll(c, [1, -1], [0, 2]);

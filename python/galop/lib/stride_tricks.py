@@ -1,6 +1,6 @@
 """Views by strides: NumPy's functions of the same name."""
 
-from .._common import asarray, axis_tuple, core
+from .._common import core
 
 __all__ = ["as_strided", "sliding_window_view", "broadcast_to"]
 
@@ -12,17 +12,7 @@ def as_strided(x, shape=None, strides=None, subok=False, writeable=True):
 
 def sliding_window_view(x, window_shape, axis=None, *, subok=False, writeable=False):
     """All windows of a shape as a view: the places along the axes first, then the elements of each window."""
-    a = asarray(x)
-    window = tuple(window_shape) if isinstance(window_shape, (tuple, list)) else (window_shape,)
-    axes = axis_tuple(axis, a.ndim)
-    if len(window) != len(axes):
-        raise ValueError(f"[sliding_window_view] needs an extent for each of the axes {axes}; got {window}")
-    shape = list(a.shape)
-    for i, w in zip(axes, window):
-        if not 0 <= w <= a.shape[i]:
-            raise ValueError(f"[sliding_window_view] the window must fit into shape {a.shape}; got {window}")
-        shape[i] -= w - 1
-    return core.as_strided(a, (*shape, *window), (*a.strides, *(a.strides[i] for i in axes)), writeable)
+    return core.sliding_window_view(x, window_shape, axis, bool(writeable))
 
 
 def broadcast_to(array, shape, subok=False):
