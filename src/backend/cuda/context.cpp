@@ -150,10 +150,10 @@ void Context::wait_unless_ended() {
   for (CUresult r; (r = cuda.cuStreamQuery(stream)) != CUDA_SUCCESS;) {
     if (r != CUDA_ERROR_NOT_READY) fail(r, "cuStreamQuery");
     interrupt::poll();
-    // As the driver does, it asks again and again; after a while with rests that are short beside the wait.
+    // As the driver does, it asks again and again; after a while with rests that a measurement does not show.
     const auto waited = steady_clock::now() - begin;
-    if (waited > milliseconds(2))
-      std::this_thread::sleep_for(std::min<steady_clock::duration>(waited / 32, milliseconds(5)));
+    if (waited > milliseconds(20))
+      std::this_thread::sleep_for(std::min<steady_clock::duration>(waited / 1000, milliseconds(5)));
   }
 }
 
