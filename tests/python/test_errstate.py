@@ -280,6 +280,8 @@ def test_variances_warn_as_numpys(typecode, seed):
         x = random.uniform(-2, 2, shape).astype(typecode)
         for special in random.choice(specials, trial % 4, replace=False) if trial % 5 else ():
             x[tuple(random.integers(extent) for extent in shape)] = special
+        if np.isnan(x).any():
+            x[np.isinf(x)] = 1  # which of them meet first depends on the order of the sum
         if trial % 5 == 0:
             x = (largest / 8 * random.uniform(0.5, 1, shape)).astype(typecode)  # the sum of many is infinite
         y = galop.array(x)
