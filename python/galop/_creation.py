@@ -115,13 +115,13 @@ def empty(shape, dtype=None, order="C", *, like=None):
 @core.quick
 @takes_device
 def zeros(shape, dtype=None, order="C", *, like=None):
-    return core.full(shape, False, float if dtype is None else dtype, order)
+    return core.zeros(shape, dtype, order)
 
 
 @core.quick
 @takes_device
 def ones(shape, dtype=None, order="C", *, like=None):
-    return core.full(shape, True, float if dtype is None else dtype, order)
+    return core.ones(shape, dtype, order)
 
 
 @core.quick
@@ -145,13 +145,13 @@ def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None):
 @core.quick
 @takes_device(like=True)
 def zeros_like(a, dtype=None, order="K", subok=True, shape=None):
-    return full_like(a, False, dtype, order, subok, shape)
+    return core.zeros_like(a, dtype, order, shape)
 
 
 @core.quick
 @takes_device(like=True)
 def ones_like(a, dtype=None, order="K", subok=True, shape=None):
-    return full_like(a, True, dtype, order, subok, shape)
+    return core.ones_like(a, dtype, order, shape)
 
 
 @core.quick

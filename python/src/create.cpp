@@ -46,11 +46,6 @@ nb::object full_of(nb::handle shape, nb::handle value, nb::handle dtype, nb::han
   return wrap_object(full(d, v.arg(), t, to_order(order, Order::C)));
 }
 
-nb::object empty_like_of(nb::handle like, nb::handle dtype, nb::handle order, nb::handle shape) {
-  return wrap_object(empty_like(as_array(like.ptr()), to_optional_dtype(dtype), to_order(order, Order::K),
-                                to_optional_dims(shape, "shape")));
-}
-
 nb::object full_like_of(nb::handle like, nb::handle value, nb::handle dtype, nb::handle order, nb::handle shape) {
   const array a = as_array(like.ptr());
   const std::optional<DType> t = to_optional_dtype(dtype);
@@ -87,10 +82,6 @@ bool counts(PyObject* o, bool step) {
 PyObject* make_plainly(Make make, PyObject* const* operands, Py_ssize_t count, PyObject* dtype_) {
   const nb::handle first(operands[0]), dtype(dtype_ ? dtype_ : Py_None);
   const auto dims = [&] { return to_dims(first.ptr(), "shape"); };
-  const auto filled = [&](bool value) { return full(dims(), scalar(value), dtype_or_float(dtype)); };
-  const auto filled_like = [&](bool value) {
-    return full_like(get(first.ptr()), scalar(value), to_optional_dtype(dtype));
-  };
   if (make >= Make::empty_like && !(is_array(first.ptr()) && wish_of(get(first.ptr())).automatic())) return nullptr;
   switch (make) {
     case Make::array:
@@ -100,9 +91,9 @@ PyObject* make_plainly(Make make, PyObject* const* operands, Py_ssize_t count, P
     case Make::empty:
       return wrap_made([&] { return empty(dims(), dtype_or_float(dtype)); });
     case Make::zeros:
-      return wrap_made([&] { return filled(false); });
+      return wrap_made([&] { return zeros(dims(), dtype_or_float(dtype)); });
     case Make::ones:
-      return wrap_made([&] { return filled(true); });
+      return wrap_made([&] { return ones(dims(), dtype_or_float(dtype)); });
     case Make::full:
       return full_of(first, operands[1], dtype, nb::none()).release().ptr();
     case Make::arange: {
@@ -115,9 +106,9 @@ PyObject* make_plainly(Make make, PyObject* const* operands, Py_ssize_t count, P
     case Make::empty_like:
       return wrap_made([&] { return empty_like(get(first.ptr()), to_optional_dtype(dtype)); });
     case Make::zeros_like:
-      return wrap_made([&] { return filled_like(false); });
+      return wrap_made([&] { return zeros_like(get(first.ptr()), to_optional_dtype(dtype)); });
     case Make::ones_like:
-      return wrap_made([&] { return filled_like(true); });
+      return wrap_made([&] { return ones_like(get(first.ptr()), to_optional_dtype(dtype)); });
     case Make::full_like:
       return full_like_of(first, operands[1], dtype, nb::none(), nb::none()).release().ptr();
   }
@@ -249,15 +240,23 @@ void bind_grids(nb::module_& m) {
 
 void bind_creation(nb::module_& m) {
   const auto none = nb::none();
-  m.def(
-      "empty",
-      [](nb::handle shape, nb::handle dtype, nb::handle order) {
-        return wrap_object(empty(to_dims(shape.ptr(), "shape"), dtype_or_float(dtype), to_order(order, Order::C)));
-      },
-      nb::arg("shape"), nb::arg("dtype") = none, nb::arg("order") = none);
+  for (const auto& [name, make] : {std::pair{"empty", &empty}, std::pair{"zeros", &zeros}, std::pair{"ones", &ones}})
+    m.def(
+        name,
+        [make = make](nb::handle shape, nb::handle dtype, nb::handle order) {
+          return wrap_object(make(to_dims(shape.ptr(), "shape"), dtype_or_float(dtype), to_order(order, Order::C)));
+        },
+        nb::arg("shape"), nb::arg("dtype") = none, nb::arg("order") = none);
   m.def("full", &full_of, nb::arg("shape"), nb::arg("value"), nb::arg("dtype") = none, nb::arg("order") = none);
-  m.def("empty_like", &empty_like_of, nb::arg("a"), nb::arg("dtype") = none, nb::arg("order") = none,
-        nb::arg("shape") = none);
+  for (const auto& [name, make] :
+       {std::pair{"empty_like", &empty_like}, std::pair{"zeros_like", &zeros_like}, std::pair{"ones_like", &ones_like}})
+    m.def(
+        name,
+        [make = make](nb::handle like, nb::handle dtype, nb::handle order, nb::handle shape) {
+          return wrap_object(make(as_array(like.ptr()), to_optional_dtype(dtype), to_order(order, Order::K),
+                                  to_optional_dims(shape, "shape")));
+        },
+        nb::arg("a"), nb::arg("dtype") = none, nb::arg("order") = none, nb::arg("shape") = none);
   m.def("full_like", &full_like_of, nb::arg("a"), nb::arg("value"), nb::arg("dtype") = none, nb::arg("order") = none,
         nb::arg("shape") = none);
   m.def(
