@@ -208,7 +208,8 @@ class array {
   array reshape(const Dims& shape, Order order) const;
   array ravel() const { return reshape({-1}); }
   array ravel(Order order) const;
-  /// A copy of another dtype (casting="unsafe").
+  /// A copy of another dtype (casting="unsafe"). Complex numbers lose their imaginary parts without a word, here and in
+  /// other casts: NumPy's warnings that are not about floating point are given in Python alone.
   array astype(DType t) const;
   /// Throws TypeError where the casting does not allow it.
   array astype(DType t, const astype_options& o) const;

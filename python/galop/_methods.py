@@ -143,6 +143,9 @@ def __array__(self, dtype=None, *, copy=None):
     if dtype is not None and np.dtype(dtype) != view.dtype:
         if copy is False:
             raise ValueError(f"[__array__] copy=False forbids a change of dtype; got {dtype} for {self.dtype}")
+        if view.dtype.kind == "c" and np.dtype(dtype).kind in "iuf":
+            core.warn_of_dropped_parts()  # at the user's line
+            view = view.real
         return view.astype(dtype)
     return view.copy() if copy else view
 

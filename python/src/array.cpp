@@ -148,10 +148,12 @@ int set_part(PyObject* self, PyObject* value, void*) {
   return guarded_int([&] {
     if (!value) throw TypeError("[ndarray] a part of an array cannot be deleted; got del");
     const array& a = get(self);
-    Operand v;
-    v.take(value, real_dtype(a.dtype()));
     if (!is_complex(a.dtype()) && f == &array::imag)
       throw TypeError("[imag] only a complex array has an imaginary part to set; got " + std::string(name(a.dtype())));
+    Operand v;
+    // NumPy makes an array of a Python number first, and so drops what an element's assignment refuses.
+    const nb::object number = PyComplex_CheckExact(value) ? wrap_object(as_array(value)) : nb::borrow(value);
+    v.take_to_write(number.ptr(), real_dtype(a.dtype()));
     (is_complex(a.dtype()) ? (a.*f)() : a).assign(v.arg());
     return 0;
   });
@@ -255,9 +257,10 @@ nb::object astype(nb::handle self, nb::handle dtype, nb::handle order, nb::handl
                   nb::handle copy) {
   const array& a = self_of(self);
   const DType t = to_dtype(dtype.ptr());
-  array r = a.astype(
-      t,
-      {.order = to_order(order, Order::K), .casting = to_casting(casting), .copy = PyObject_IsTrue(copy.ptr()) != 0});
+  const Casting rule = to_casting(casting);
+  if (rule == Casting::unsafe) look_at_cast(a.dtype(), t);
+  array r =
+      a.astype(t, {.order = to_order(order, Order::K), .casting = rule, .copy = PyObject_IsTrue(copy.ptr()) != 0});
   return r.cell() == a.cell() ? nb::borrow(self) : wrap_object(std::move(r));
 }
 
@@ -268,7 +271,7 @@ nb::object copy(nb::handle self, nb::handle order) {
 void fill(nb::handle self, nb::handle value) {
   const array& a = self_of(self);
   Operand v;
-  v.take(value.ptr(), a.dtype());
+  v.take_to_write(value.ptr(), a.dtype());
   a.assign(v.arg());
 }
 

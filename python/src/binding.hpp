@@ -216,8 +216,12 @@ class Operand {
   /// As accept, but throws TypeError.
   void take(PyObject* o, std::optional<DType> partner = {});
 
+  /// As take, of what will be written to elements of dtype `to`: warns where imaginary parts are lost.
+  void take_to_write(PyObject* o, DType to);
+
   bool is_array() const { return array_ != nullptr; }
   const array& as_array() const { return *array_; }
+  bool is_complex() const { return array_ ? galop::is_complex(array_->dtype()) : number_.kind() == 'c'; }
   galop::arg arg() const { return array_ ? galop::arg(*array_) : galop::arg(number_); }
 
  private:
@@ -266,6 +270,35 @@ struct Reduction {
             nb::handle where);
   Reduction(const Reduction&) = delete;
 };
+
+// Warnings ------------------------------------------------------------------------------------------------------------
+
+/// How many frames up the first one outside the package is: the user's line.
+Py_ssize_t level_of_user();
+
+/// Gives NumPy's ComplexWarning; throws where that is an error. Called before anything is changed.
+void warn_of_dropped_parts();
+inline bool drops_parts(DType from, DType to) { return is_complex(from) && !is_complex(to) && to != DType::bool_; }
+inline void look_at_cast(DType from, DType to) {
+  if (drops_parts(from, to)) warn_of_dropped_parts();
+}
+/// The same of a call of `op`, whether an operand is complex, that may cast as it likes.
+void look_at_call(Op op, bool complex, const ufunc_options& o);
+
+/// The same of a reduction of `a`, which casts as it likes.
+inline void look_at_fold(const array& a, const std::optional<DType>& dtype, const array* out) {
+  if (dtype || out) look_at_cast(a.dtype(), dtype ? *dtype : out->dtype());
+}
+
+/// What a reduction needs of its slices, else NumPy warns: an element, more than ddof, one that is no NaN.
+struct Slices {
+  enum Fold { other, mean, spread, extreme } fold = other;
+  bool skips_nan = false;
+};
+/// Warns by the shape alone, before the reduction.
+void look_before(Slices s, const array& a, const reduce_options& o, double ddof = 0);
+/// Warns by the result where only elements can tell, under a mask and beside NaN: evaluates it then.
+void look_after(Slices s, const array& a, const array& r, const reduce_options& o, double ddof = 0);
 
 // The operations of the table on Python objects -----------------------------------------------------------------------
 

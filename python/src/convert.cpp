@@ -305,7 +305,11 @@ array from_numpy(PyObject* numpy_array) {
 }
 
 array as_array(PyObject* o, std::optional<DType> dtype) {
-  auto cast = [&](array a) { return dtype && *dtype != a.dtype() ? a.astype(*dtype) : a; };
+  auto cast = [&](array a) {
+    if (!dtype || *dtype == a.dtype()) return a;
+    look_at_cast(a.dtype(), *dtype);
+    return a.astype(*dtype);
+  };
   if (is_array(o)) return cast(get(o));
   if (auto w = to_weak(o)) {
     if (!dtype) return array(*w);
@@ -417,6 +421,15 @@ bool Operand::accept(PyObject* o, std::optional<DType> partner) {
 void Operand::take(PyObject* o, std::optional<DType> partner) {
   if (!accept(o, partner))
     throw TypeError("[operand] expected an array or a number; got " + std::string(Py_TYPE(o)->tp_name));
+}
+
+void Operand::take_to_write(PyObject* o, DType to) {
+  take(o, to);
+  if (!array_ || !drops_parts(array_->dtype(), to)) return;
+  if (PyList_Check(o) || PyTuple_Check(o))
+    own(python::as_array(o, to));  // NumPy warns, or refuses Python's complex numbers
+  else
+    warn_of_dropped_parts();
 }
 
 Pair::Pair(nb::handle a, nb::handle b) {

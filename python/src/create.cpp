@@ -33,6 +33,7 @@ nb::object new_array(nb::handle object, nb::handle dtype, nb::handle order_) {
   DType t = wanted.value_or(a.dtype());
   bool in_order = order == Order::F ? a.is_f_contiguous() : a.is_c_contiguous();
   if (fresh && t == a.dtype() && in_order) return wrap_object(std::move(a));
+  look_at_cast(a.dtype(), t);
   array out = empty_like(a, t, order);
   out.assign(a);
   return wrap_object(std::move(out));
@@ -43,7 +44,14 @@ nb::object full_of(nb::handle shape, nb::handle value, nb::handle dtype, nb::han
   Operand v;
   std::optional<DType> t = to_optional_dtype(dtype);
   v.take(value.ptr(), t);
+  if (t && v.is_complex()) look_at_cast(DType::complex128, *t);
   return wrap_object(full(d, v.arg(), t, to_order(order, Order::C)));
+}
+
+/// Complex ends and real numbers between them.
+void look_at_ends(const Pair& p, nb::handle dtype) {
+  if (dtype.is_none() || !(p.x.is_complex() || p.y.is_complex())) return;
+  look_at_cast(DType::complex128, to_dtype(dtype.ptr()));
 }
 
 nb::object full_like_of(nb::handle like, nb::handle value, nb::handle dtype, nb::handle order, nb::handle shape) {
@@ -51,6 +59,7 @@ nb::object full_like_of(nb::handle like, nb::handle value, nb::handle dtype, nb:
   const std::optional<DType> t = to_optional_dtype(dtype);
   Operand v;
   v.take(value.ptr(), t.value_or(a.dtype()));
+  if (v.is_complex()) look_at_cast(DType::complex128, t.value_or(a.dtype()));
   return wrap_object(full_like(a, v.arg(), t, to_order(order, Order::K), to_optional_dims(shape, "shape")));
 }
 
@@ -270,6 +279,7 @@ void bind_creation(nb::module_& m) {
       "linspace",
       [](nb::handle start, nb::handle stop, std::int64_t num, bool endpoint, nb::handle dtype, nb::handle axis) {
         Pair p(start, stop);
+        look_at_ends(p, dtype);
         return wrap_object(
             linspace(p.x.arg(), p.y.arg(), num, endpoint, to_optional_dtype(dtype), to_int(axis.ptr(), "axis")));
       },
@@ -281,6 +291,7 @@ void bind_creation(nb::module_& m) {
         Pair p(start, stop);
         Operand b;
         b.take(base.ptr());
+        look_at_ends(p, dtype);
         return wrap_object(logspace(p.x.arg(), p.y.arg(), num, endpoint, b.arg(), to_optional_dtype(dtype),
                                     to_int(axis.ptr(), "axis")));
       },
@@ -289,6 +300,7 @@ void bind_creation(nb::module_& m) {
   m.def(
       "geomspace",
       [](nb::handle start, nb::handle stop, std::int64_t num, bool endpoint, nb::handle dtype, nb::handle axis) {
+        look_at_ends(Pair(start, stop), dtype);
         return wrap_object(geomspace(as_array(start.ptr()), as_array(stop.ptr()), num, endpoint,
                                      to_optional_dtype(dtype), to_int(axis.ptr(), "axis")));
       },

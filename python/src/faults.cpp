@@ -29,25 +29,6 @@ faults::Policy policy() {
   return last_seen;
 }
 
-/// How many frames up the first one outside the package is: the user's line.
-Py_ssize_t level_of_user() {
-  Py_ssize_t level = 1;
-  nb::object frame = nb::borrow(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
-  while (frame.is_valid() && !frame.is_none()) {
-    nb::object name = nb::getattr(frame, "f_globals").attr("get")("__name__", nb::str(""));
-    const char* text = PyUnicode_Check(name.ptr()) ? PyUnicode_AsUTF8(name.ptr()) : nullptr;
-    if (!text) {
-      PyErr_Clear();
-      break;
-    }
-    const std::string_view module = text;
-    if (module != "galop" && module.substr(0, 6) != "galop.") break;
-    frame = nb::getattr(frame, "f_back");
-    ++level;
-  }
-  return level;
-}
-
 void tell(const std::string& what, int action, std::uint8_t flags, int flag_number) {
   switch (action) {
     case 1:
@@ -88,9 +69,28 @@ void report(const faults::Fault& f) {
 
 }  // namespace
 
+Py_ssize_t level_of_user() {
+  Py_ssize_t level = 1;
+  nb::object frame = nb::borrow(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
+  while (frame.is_valid() && !frame.is_none()) {
+    nb::object name = nb::getattr(frame, "f_globals").attr("get")("__name__", nb::str(""));
+    const char* text = PyUnicode_Check(name.ptr()) ? PyUnicode_AsUTF8(name.ptr()) : nullptr;
+    if (!text) {
+      PyErr_Clear();
+      break;
+    }
+    const std::string_view module = text;
+    if (module != "galop" && module.substr(0, 6) != "galop.") break;
+    frame = nb::getattr(frame, "f_back");
+    ++level;
+  }
+  return level;
+}
+
 void remember_policy() { policy(); }
 
 void bind_faults(nb::module_& m) {
+  m.def("warn_of_dropped_parts", &warn_of_dropped_parts);
   m.def("watch_errstate", [](nb::object variable, nb::tuple first) {
     state = variable.release().ptr();  // kept until the process ends
     first_pair = first.release().ptr();

@@ -14,15 +14,26 @@ using Fold = array (*)(const array&, const reduce_options&);
 /// The function, and the method of `type` if there is one.
 void bind_fold(nb::module_& m, nb::handle type, const char* name, Fold fold) {
   const auto none = nb::none();
-  auto f = [fold](nb::handle a, nb::handle axis, nb::handle dtype, nb::handle out, nb::handle keepdims,
-                  nb::handle initial, nb::handle where) {
+  const std::string_view n = name;
+  const bool truth = n == "any" || n == "all" || n == "count_nonzero";  // what they fold is not complex
+  const Slices slices{n.ends_with("mean")              ? Slices::mean
+                      : n == "nanmin" || n == "nanmax" ? Slices::extreme
+                                                       : Slices::other,
+                      n.starts_with("nan")};
+  auto f = [fold, truth, slices](nb::handle a, nb::handle axis, nb::handle dtype, nb::handle out, nb::handle keepdims,
+                                 nb::handle initial, nb::handle where) {
     Reduction r(axis, dtype, out, keepdims, initial, where);
-    return nb::steal(r.out.give(fold(as_array(a.ptr()), r.options)));
+    const array x = as_array(a.ptr());
+    if (!truth) look_at_fold(x, r.options.dtype, r.out.get());
+    if (slices.fold == Slices::other) return nb::steal(r.out.give(fold(x, r.options)));
+    look_before(slices, x, r.options);
+    array result = fold(x, r.options);
+    look_after(slices, x, result, r.options);
+    return nb::steal(r.out.give(std::move(result)));
   };
   m.def(name, f, nb::arg("a"), nb::arg("axis") = none, nb::arg("dtype") = none, nb::arg("out") = none,
         nb::arg("keepdims") = false, nb::arg("initial") = none, nb::arg("where") = true);
   if (!type.is_valid()) return;
-  std::string_view n = name;
   if (n == "sum" || n == "prod" || n == "mean") {
     nb::cpp_function_def(f, nb::scope(type), nb::name(name), nb::is_method(), nb::arg("axis") = none,
                          nb::arg("dtype") = none, nb::arg("out") = none, nb::arg("keepdims") = false,
@@ -40,11 +51,17 @@ using Spread = array (*)(const array&, const reduce_options&, double);
 
 void bind_spread(nb::module_& m, nb::handle type, const char* name, Spread spread) {
   const auto none = nb::none();
-  auto f = [spread](nb::handle a, nb::handle axis, nb::handle dtype, nb::handle out, double ddof, nb::handle keepdims,
-                    nb::handle where, nb::handle correction) {
+  const Slices slices{Slices::spread, std::string_view(name).starts_with("nan")};
+  auto f = [spread, slices](nb::handle a, nb::handle axis, nb::handle dtype, nb::handle out, double ddof,
+                            nb::handle keepdims, nb::handle where, nb::handle correction) {
     Reduction r(axis, dtype, out, keepdims, nb::none(), where);
     double n = correction.is_none() ? ddof : nb::cast<double>(correction);
-    return nb::steal(r.out.give(spread(as_array(a.ptr()), r.options, n)));
+    const array x = as_array(a.ptr());
+    look_at_fold(x, r.options.dtype, nullptr);
+    look_before(slices, x, r.options, n);
+    array result = spread(x, r.options, n);
+    look_after(slices, x, result, r.options, n);
+    return nb::steal(r.out.give(std::move(result)));
   };
   m.def(name, f, nb::arg("a"), nb::arg("axis") = none, nb::arg("dtype") = none, nb::arg("out") = none,
         nb::arg("ddof") = 0.0, nb::arg("keepdims") = false, nb::arg("where") = true, nb::arg("correction") = none);

@@ -229,14 +229,14 @@ int set_subscript(PyObject* self, PyObject* key, PyObject* value) {
     if (a.writeable() && is_plain_view(key, a.ndim()) && !element_keys(key, a.ndim())) {
       check_number("setitem", value, a.dtype());
       Operand v;
-      v.take(value, a.dtype());
+      v.take_to_write(value, a.dtype());
       plain_view(a, key).assign(v.arg());
       return 0;
     }
     Parts parts(key);
     check_number("setitem", value, a.dtype());
     Operand v;
-    v.take(value, a.dtype());
+    v.take_to_write(value, a.dtype());
     if (!parts.has_arrays()) {
       a.set(parts.span(), v.arg());
       return 0;

@@ -1,6 +1,8 @@
 // Views and rearrangements for the Python package: joins, splits, picks by index, masks.
 #include "galop/manipulate.hpp"
 
+#include <algorithm>
+
 #include "binding.hpp"
 
 namespace galop::python {
@@ -24,7 +26,9 @@ void copy_to(nb::handle dst_, nb::handle src_, nb::handle casting_, nb::handle w
                     std::string(name(from)) + " to " + std::string(name(to)));
   std::optional<array> mask, cast;
   const array* m = to_mask(where, mask);
-  if (src.is_array() && casting == Casting::unsafe && from != to) cast.emplace(src.as_array().astype(to));
+  look_at_cast(from, to);
+  if (casting == Casting::unsafe && from != to && (src.is_array() || src.is_complex()))
+    cast.emplace((src.is_array() ? src.as_array() : array(src.arg().as_scalar())).astype(to));
   copyto(*dst.get(), cast ? arg(*cast) : src.arg(), m);
 }
 
@@ -47,6 +51,10 @@ struct Join {
     options.out = out.get();
     options.dtype = to_optional_dtype(dtype);
     if (options.out || options.dtype) options.casting = to_casting(casting);
+    if (options.casting != Casting::unsafe) return;
+    const DType to = options.dtype ? *options.dtype : options.out ? options.out->dtype() : DType::complex128;
+    if (std::any_of(arrays.begin(), arrays.end(), [&](const array& a) { return drops_parts(a.dtype(), to); }))
+      warn_of_dropped_parts();
   }
   nb::object give(array r) { return nb::steal(out.give(std::move(r))); }
 };

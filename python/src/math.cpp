@@ -124,8 +124,9 @@ nb::object weighted(nb::handle a_, nb::handle axis, nb::handle weights, bool ret
   std::optional<array> w;
   if (!weights.is_none())
     w.emplace(as_array(weights.ptr()));
-  else if (!returned)
-    return wrap_object(mean(a, {.axis = along, .keepdims = keepdims}));
+  else
+    look_before({Slices::mean}, a, {.axis = along});
+  if (!w && !returned) return wrap_object(mean(a, {.axis = along, .keepdims = keepdims}));
   auto [average, total] = average_and_sum(a, w ? &*w : nullptr, along, keepdims);
   if (!returned) return wrap_object(std::move(average));
   return nb::make_tuple(wrap_object(std::move(average)), wrap_object(std::move(total)));
@@ -147,7 +148,12 @@ void bind_statistics(nb::module_& m) {
         name,
         [f = f](nb::handle a, nb::handle axis, nb::handle dtype, nb::handle out) {
           const std::optional<int> k = to_optional_int(axis, "axis");
-          return into(out, [&](const array* to) { return f(as_array(a.ptr()), k, to_optional_dtype(dtype), to); });
+          return into(out, [&](const array* to) {
+            const array x = as_array(a.ptr());
+            const std::optional<DType> t = to_optional_dtype(dtype);
+            look_at_fold(x, t, to);
+            return f(x, k, t, to);
+          });
         },
         nb::arg(), any, any, any);
   using Cumulative = array (*)(const array&, std::optional<int>, std::optional<DType>, bool, const array*);
@@ -166,8 +172,10 @@ void bind_statistics(nb::module_& m) {
       "trace",
       [](nb::handle a, std::int64_t offset, nb::handle i, nb::handle j, nb::handle dtype, nb::handle out) {
         return into(out, [&](const array* to) {
-          return trace(as_array(a.ptr()), offset, to_int(i.ptr(), "axis1"), to_int(j.ptr(), "axis2"),
-                       to_optional_dtype(dtype), to);
+          const array x = as_array(a.ptr());
+          const std::optional<DType> t = to_optional_dtype(dtype);
+          look_at_fold(x, t, to);
+          return trace(x, offset, to_int(i.ptr(), "axis1"), to_int(j.ptr(), "axis2"), t, to);
         });
       },
       nb::arg(), nb::arg(), nb::arg(), nb::arg(), any, any);

@@ -92,6 +92,7 @@ class Operands {
       if (pending[i] && !ops_[i].accept(objects[i], partner)) return false;
     return true;
   }
+  bool any_complex() const { return ops_[0].is_complex() || ops_[1].is_complex() || ops_[2].is_complex(); }
   template <class F>
   decltype(auto) use(F&& f) const {
     const arg list[kMost] = {ops_[0].arg(), ops_[1].arg(), ops_[2].arg()};
@@ -146,31 +147,40 @@ PyObject* call(PyObject* self, PyObject* args, PyObject* kwargs) {
       nb::object theirs = numpy(std::string(u.name()).c_str());
       return checked(PyObject_Call(theirs.ptr(), args, kwargs));
     }
+    look_at_call(u.op(), in.any_complex(), more.options);
     return more.give(in.use([&](std::span<const arg> list) { return u.call(list, more.options); }));
   });
 }
 
 // Methods -------------------------------------------------------------------------------------------------------------
 
+bool gives_complex(const ufunc& u) { return is_complex(result_dtype(u.op(), 0, DType::complex128)); }
+
 nb::object reduce(const ufunc& u, nb::handle a, nb::handle axis, nb::handle dtype, nb::handle out, nb::handle keepdims,
                   nb::handle initial, nb::handle where) {
   Reduction r(axis, dtype, out, keepdims, initial, where);
-  return nb::steal(r.out.give(u.reduce(as_array(a.ptr()), r.options)));
+  const array x = as_array(a.ptr());
+  if (gives_complex(u)) look_at_fold(x, r.options.dtype, r.out.get());
+  return nb::steal(r.out.give(u.reduce(x, r.options)));
 }
 
 nb::object accumulate(const ufunc& u, nb::handle a, nb::handle axis, nb::handle dtype, nb::handle out) {
   Output o;
   o.take(out.ptr());
-  return nb::steal(
-      o.give(u.accumulate(as_array(a.ptr()), to_int(axis.ptr(), "axis"), to_optional_dtype(dtype), o.get())));
+  const array x = as_array(a.ptr());
+  const std::optional<DType> t = to_optional_dtype(dtype);
+  if (gives_complex(u)) look_at_fold(x, t, o.get());
+  return nb::steal(o.give(u.accumulate(x, to_int(axis.ptr(), "axis"), t, o.get())));
 }
 
 nb::object reduceat(const ufunc& u, nb::handle a, nb::handle indices, nb::handle axis, nb::handle dtype,
                     nb::handle out) {
   Output o;
   o.take(out.ptr());
-  return nb::steal(o.give(u.reduceat(as_array(a.ptr()), as_array(indices.ptr()), to_int(axis.ptr(), "axis"),
-                                     to_optional_dtype(dtype), o.get())));
+  const array x = as_array(a.ptr());
+  const std::optional<DType> t = to_optional_dtype(dtype);
+  if (gives_complex(u)) look_at_fold(x, t, o.get());
+  return nb::steal(o.give(u.reduceat(x, as_array(indices.ptr()), to_int(axis.ptr(), "axis"), t, o.get())));
 }
 
 nb::object outer(const ufunc& u, nb::handle x, nb::handle y, nb::kwargs kwargs) {
@@ -183,6 +193,7 @@ nb::object outer(const ufunc& u, nb::handle x, nb::handle y, nb::kwargs kwargs) 
   if (!in.take(objects, 2))
     throw TypeError("[outer] expected arrays or numbers; got " + std::string(Py_TYPE(x.ptr())->tp_name) + " and " +
                     Py_TYPE(y.ptr())->tp_name);
+  look_at_call(u.op(), in.any_complex(), more.options);
   array r = in.use([&](std::span<const arg> list) { return u.outer(list[0], list[1], more.options); });
   return nb::steal(more.out[0].give(std::move(r)));
 }

@@ -149,7 +149,9 @@ array nanmean(const array& a, const reduce_options& o) {
   parts.out = nullptr;
   const array total = sum(without_nan(a, 0), parts);
   const array count = sum(valid(a, o), same_axes(o, o.keepdims));
-  return divide(total, count.astype(real_dtype(total.dtype())), {.out = {o.out}});
+  // By NaN instead of 0, which would raise a flag that NumPy does not.
+  const array by = where(count > 0, count.astype(real_dtype(total.dtype())), std::numeric_limits<double>::quiet_NaN());
+  return divide(total, by, {.out = {o.out}});
 }
 
 array nanvar(const array& a, const reduce_options& o, double ddof) {
