@@ -108,6 +108,7 @@ class Parser {
       if (now().kind == Token::end) return list;
       list.push_back(statement());
       if (is(")") || is("]")) unexpected("nothing is open that this closes");
+      refuse_pythons_words();
       if (now().kind != Token::end && !is(";")) unexpected("an operator or ; is missing before this");
     }
   }
@@ -122,10 +123,17 @@ class Parser {
   }
   [[noreturn]] void unexpected(const std::string& what) const { throw CalcError(what, now().at); }
 
+  void refuse_pythons_words() const {
+    if (now().kind != Token::name) return;
+    for (const char* word : {"and", "or", "not", "if", "else", "in", "is", "lambda", "for"})
+      if (now().text == word) unexpected("'" + now().text + "' is not known here; & | ~ and where() work on arrays");
+  }
+
   // The closing bracket of the opening one at `open`.
   std::size_t close(const char* bracket, Span open) {
     if (now().kind == Token::end || is(";"))
       throw CalcError(std::string("this is never closed; ") + bracket + " is missing", open);
+    if (!is(bracket)) refuse_pythons_words();
     if (!is(bracket)) unexpected(std::string("expected , or ") + bracket + " here");
     return tokens_[at_++].at.end;
   }
@@ -288,8 +296,7 @@ class Parser {
       case Token::end:
         unexpected("the expression ends too early");
       case Token::name:
-        for (const char* word : {"and", "or", "not", "if", "in", "is", "lambda", "for"})
-          if (t.text == word) unexpected("'" + t.text + "' is not known here; & | ~ and where() work on arrays");
+        refuse_pythons_words();
         ++at_;
         return make(Node::name, t.text, t.at);
       case Token::string:

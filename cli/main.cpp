@@ -1,5 +1,6 @@
 // The program `galop`: what the machine offers, how fast the article's programs run on it, and a calculator for arrays.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <exception>
 #include <iostream>
 
@@ -55,6 +56,13 @@ int main(int argc, char** argv) {
   calc_command->add_option("--print", calculation.print, "Names to print, separated by commas; else the last value")
       ->delimiter(',');
 
+  // The parser would only say that a command is required.
+  const auto commands = app.get_subcommands([](CLI::App*) { return true; });
+  const auto is_meant = [&](const CLI::App* c) { return c->get_name() == argv[1]; };
+  if (argc > 1 && argv[1][0] != '-' && std::none_of(commands.begin(), commands.end(), is_meant)) {
+    std::cerr << "galop: the commands are info, bench and calc; got " << argv[1] << "\n";
+    return 2;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -72,3 +72,7 @@ def test_a_library_that_is_missing_is_named(tmp_path):
 def test_wrong_devices_are_refused():
     assert 'got "gpu0"' in program(*BENCH, "--device", "gpu0", code=2)
     assert "cuda:77" in program(*BENCH, "--device", "cuda:77", code=2, GALOP_CUDA_PLUGIN=str(STAND_IN))
+
+
+def test_a_wrong_command_is_named():
+    assert program("clac", "1 + 1", code=2) == "galop: the commands are info, bench and calc; got clac\n"
