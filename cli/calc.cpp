@@ -114,11 +114,9 @@ class Evaluator {
 
   Value called(const Node& n) const {
     const Function* f = find_function(n.text);
-    if (f == nullptr) {
-      if (variables_.contains(n.text) || find_constant(n.text) != nullptr)
-        throw CalcError("'" + n.text + "' is no function", n.mark);
-      unknown(n);
-    }
+    if (variables_.contains(n.text) || (f == nullptr && find_constant(n.text) != nullptr))
+      throw CalcError("'" + n.text + "' is no function", n.mark);
+    if (f == nullptr) unknown(n);
     std::vector<Value> positional;
     std::vector<std::pair<std::string, Value>> keywords;
     for (const NodePtr& kid : n.kids) positional.push_back(value(*kid));

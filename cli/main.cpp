@@ -60,7 +60,9 @@ int main(int argc, char** argv) {
   const auto commands = app.get_subcommands([](CLI::App*) { return true; });
   const auto is_meant = [&](const CLI::App* c) { return c->get_name() == argv[1]; };
   if (argc > 1 && argv[1][0] != '-' && std::none_of(commands.begin(), commands.end(), is_meant)) {
-    std::cerr << "galop: the commands are info, bench and calc; got " << argv[1] << "\n";
+    std::cerr << "galop: the commands are";
+    for (const CLI::App* c : commands) std::cerr << ' ' << c->get_name();
+    std::cerr << "; got " << argv[1] << "\n";
     return 2;
   }
   try {

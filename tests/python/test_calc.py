@@ -347,6 +347,7 @@ MISTAKES = [
     ("2x", "neither a number nor a name", "2x"),
     ("3(4)", "cannot be called", "("),
     ("pi(4)", "'pi' is no function", "pi"),
+    ("cos = 3; 1 + cos(1)", "'cos' is no function", "cos"),
     ("sin + 1", "its arguments are missing: sin(...)", "sin"),
     ("(arange(3) + 1) * arange(4)", "(3,)", "*"),
     ("ones((2, 3)) @ ones((2, 3))", "[matmul]", "@"),

@@ -75,4 +75,4 @@ def test_wrong_devices_are_refused():
 
 
 def test_a_wrong_command_is_named():
-    assert program("clac", "1 + 1", code=2) == "galop: the commands are info, bench and calc; got clac\n"
+    assert program("clac", "1 + 1", code=2) == "galop: the commands are info bench calc; got clac\n"
