@@ -281,7 +281,12 @@ rng = galop.random.default_rng(1)
 """
 
 
-@pytest.mark.skipif(galop.cuda.is_available(), reason="work on a GPU is not interrupted")
+host_only = pytest.mark.skipif(
+    galop.cuda.is_available(), reason="a GPU's kernels go on to their end; the waits for one are tested below"
+)
+
+
+@host_only
 @pytest.mark.parametrize(
     "work",
     ["float(deep(x).sum())", "bool((deep(x) > 2).any())", "deep(x.reshape(1000, -1)).std(axis=1)[0]",
@@ -306,7 +311,7 @@ if ends(lambda: {work}):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.skipif(galop.cuda.is_available(), reason="work on a GPU is not interrupted")
+@host_only
 @pytest.mark.parametrize(
     "work, after",
     [
@@ -352,7 +357,7 @@ if ends(lambda: {work}):
     assert out == "fine\n", out + err
 
 
-@pytest.mark.skipif(galop.cuda.is_available(), reason="work on a GPU is not interrupted")
+@host_only
 def test_what_was_interrupted_is_computed_the_next_time():
     program = (
         HEAD

@@ -22,10 +22,7 @@ template <class T>
 std::uint8_t special(const std::complex<T>& x) {
   return static_cast<std::uint8_t>(special(x.real()) | special(x.imag()));
 }
-struct Half {
-  std::uint16_t bits;
-};
-std::uint8_t special(const Half& x) {
+std::uint8_t special(const half& x) {
   if ((x.bits & 0x7c00u) != 0x7c00u) return 0;
   return (x.bits & 0x3ffu) != 0 ? kNan : kInfinity;
 }
@@ -74,7 +71,7 @@ std::uint8_t product_flags(DType t, int64_t m, int64_t n, int64_t k, const Matri
   const auto underflow = static_cast<std::uint8_t>(hardware & faults::kUnderflow);
   if ((hardware & (faults::kOverflow | faults::kInvalid)) == 0) return underflow;
   const auto of = [&]<class T>(std::type_identity<T>) { return flags_of<T>(m, n, k, a, b, c); };
-  const auto others = [&] { return t == DType::float16 ? of(std::type_identity<Half>()) : std::uint8_t{0}; };
+  const auto others = [&] { return t == DType::float16 ? of(std::type_identity<half>()) : std::uint8_t{0}; };
   return static_cast<std::uint8_t>(underflow | visit_floating(t, of, others));
 }
 

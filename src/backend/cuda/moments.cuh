@@ -59,7 +59,7 @@ extern "C" __global__ void __launch_bounds__(256)
     }
     const T total = (T)sums[0];
     u32 raised = 0;
-    if (nan) {
+    if (nan) {  // gives NaN in silence
     } else if (above || below) {
       raised = kInvalid * (above && below ? kOfSums : kOfDistances);
     } else if (!finite(total)) {
